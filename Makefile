@@ -1,0 +1,34 @@
+.DEFAULT_GOAL := help
+PYTHON ?= python3
+VENV := .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+help: ## List the targets
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-8s %s\n", $$1, $$2}'
+
+$(STAMP): requirements.lock pyproject.toml
+	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "heldout needs Python 3.11 or newer: set PYTHON=/path/to/python3.11")'
+	@test -x $(BIN)/pip || $(PYTHON) -m venv $(VENV) || { echo "Could not create $(VENV). On Debian: apt-get install python3-venv"; rm -rf $(VENV); exit 1; }
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements.lock
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation -e .
+	@touch $(STAMP)
+
+setup: $(STAMP) ## Create .venv from the pinned lock
+
+demo: $(STAMP) ## Tune and score offline with a simulated model; prints the report's path
+	$(BIN)/python flows/tune.py --demo
+
+test: $(STAMP) ## Run the tests
+	$(BIN)/python -m pytest -q
+
+check: $(STAMP) ## ruff, mypy strict, import contracts
+	$(BIN)/ruff check src tests flows checkers bench
+	$(BIN)/ruff format --check src tests flows checkers bench
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(STAMP) ## Measure and print the figures of README and docs
+	$(BIN)/python -m bench
+
+.PHONY: help setup demo test check bench

@@ -1,0 +1,109 @@
+"""What is to be played, and what came of each investigation."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from heldout.agent.trace import Trace
+from heldout.brain import Brain
+from heldout.judge.verdict import Verdict
+from heldout.split import Case
+
+Purpose = Literal["train", "screen", "confirm", "score", "probe"]
+
+
+@dataclass(frozen=True, slots=True)
+class Arm:
+    """One brain under test, by a short name (``before``, ``after``, ``noop`` ...)."""
+
+    name: str
+    brain: Brain
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Caps of one investigation: steps, tokens, seconds, USD."""
+
+    max_steps: int = 30
+    max_tokens: int = 400_000
+    max_seconds: float = 600.0
+    max_usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    """Cases x arms x repeats for one model. The manifest pins everything by hash."""
+
+    purpose: Purpose
+    set: str
+    model: str
+    cases: tuple[Case, ...]
+    arms: tuple[Arm, ...]
+    repeats: int
+    seed: int = 1
+    limits: Limits = field(default_factory=Limits)
+    concurrency: int = 8
+    max_invalid: float = 0.05
+    base_url: str = ""
+    job: str = ""
+    pins: Mapping[str, str] = field(default_factory=dict)
+    """Further hashes: judge, tool schemas, checkers, prompts, settings."""
+
+    def manifest(self) -> dict[str, Any]:
+        """Plain data, stored with the run; a resumed run takes its configuration only from here."""
+        return {
+            "purpose": self.purpose,
+            "set": self.set,
+            "model": self.model,
+            "cases": [
+                {"incident": c.incident.id, "world": c.incident.digest, "truth": c.truth_digest}
+                for c in self.cases
+            ],
+            "arms": [{"name": arm.name, "brain": arm.brain.hash} for arm in self.arms],
+            "repeats": self.repeats,
+            "seed": self.seed,
+            "limits": {
+                "max_steps": self.limits.max_steps,
+                "max_tokens": self.limits.max_tokens,
+                "max_seconds": self.limits.max_seconds,
+                "max_usd": self.limits.max_usd,
+            },
+            "concurrency": self.concurrency,
+            "max_invalid": self.max_invalid,
+            "base_url": self.base_url,
+            "job": self.job,
+            "pins": dict(self.pins),
+        }
+
+    def key(self) -> str:
+        """The run's id: 16 hex digits over the manifest."""
+        text = json.dumps(self.manifest(), sort_keys=True)
+        return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """One investigation with its verdict. An invalid one has a ``reason`` and may lack a trace."""
+
+    incident: str
+    arm: str
+    repeat: int
+    attempt: int
+    verdict: Verdict
+    trace: Trace | None = None
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class RunResult:
+    """Every outcome of a run: the first valid verdict of a slot is final."""
+
+    run: str
+    plan: Plan
+    outcomes: Sequence[Outcome]
+    absent: int = 0
+    """Slots that a cap of the job left unstarted."""

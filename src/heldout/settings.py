@@ -1,0 +1,197 @@
+"""A project's settings: ``heldout.toml`` and the folders beside it.
+
+A project is found from the working directory upwards, or named with ``--project``.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import tomllib
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from heldout.errors import ConfigError
+
+FILE = "heldout.toml"
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+class Models(_Strict):
+    """Which models play which role; names read ``provider/name@effort``."""
+
+    agent: str = "sim/anchored@low"
+    proposer: str = "sim/proposer"
+    base_url: str = ""
+    """Base URL of the agent's model; empty means the provider's own."""
+    proposer_base_url: str = ""
+
+
+class LimitSettings(_Strict):
+    """Caps of one investigation. A limit ends it early; what it has is still judged."""
+
+    max_steps: int = Field(default=30, ge=1, le=500)
+    max_tokens: int = Field(default=400_000, ge=1000)
+    max_seconds: float = Field(default=600.0, gt=0)
+    max_usd: float | None = Field(default=None, gt=0)
+
+
+class RunSettings(_Strict):
+    """How many investigations of an incident, and how many at once."""
+
+    repeats: int = Field(default=3, ge=1, le=25)
+    concurrency: int = Field(default=8, ge=1, le=512)
+    max_invalid: float = Field(default=0.05, ge=0, le=1)
+    seed: int = Field(default=1, ge=0)
+
+
+class TuneSettings(_Strict):
+    """Limits of one tuning job."""
+
+    max_rounds: int = Field(default=8, ge=1, le=100)
+    batch: int = Field(default=6, ge=1)
+    screen_repeats: int = Field(default=2, ge=1)
+    confirm_repeats: int = Field(default=2, ge=1)
+    max_added_lines: int = Field(default=60, ge=1)
+    max_usd: float | None = Field(default=None, gt=0)
+    saturated_at: float = Field(default=1.0, gt=0, le=1)
+
+
+class ScoreSettings(_Strict):
+    """How the held-out half may be opened and what counts as harm."""
+
+    repeats: int = Field(default=3, ge=1, le=25)
+    looks: int = Field(default=5, ge=1)
+    """How often one incident may be scored for one model."""
+    harm_margin: float = Field(default=0.10, gt=0, lt=1)
+    min_coverage: float = Field(default=0.90, gt=0, le=1)
+
+
+class _File(_Strict):
+    name: str = "heldout"
+    set: str = "prod_hard"
+    models: Models = Models()
+    limits: LimitSettings = LimitSettings()
+    run: RunSettings = RunSettings()
+    tune: TuneSettings = TuneSettings()
+    score: ScoreSettings = ScoreSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """A project: its root folder and everything ``heldout.toml`` says."""
+
+    root: Path
+    name: str = "heldout"
+    set: str = "prod_hard"
+    models: Models = field(default_factory=Models)
+    limits: LimitSettings = field(default_factory=LimitSettings)
+    run: RunSettings = field(default_factory=RunSettings)
+    tune: TuneSettings = field(default_factory=TuneSettings)
+    score: ScoreSettings = field(default_factory=ScoreSettings)
+
+    @property
+    def brain(self) -> Path:
+        """The brain that is tuned."""
+        return self.root / "brain"
+
+    @property
+    def checkers(self) -> Path:
+        """The gate's rules."""
+        return self.root / "checkers"
+
+    @property
+    def datasets(self) -> Path:
+        """The sets of incidents."""
+        return self.root / "datasets"
+
+    @property
+    def state(self) -> Path:
+        """Everything made at run time; never in version control."""
+        return self.root / ".heldout"
+
+    @property
+    def ledger(self) -> Path:
+        """The DuckDB record of every run, verdict, edit and look."""
+        return self.state / "ledger.duckdb"
+
+    @property
+    def worlds(self) -> Path:
+        """Cache of frozen worlds, by digest."""
+        return self.state / "worlds"
+
+    @property
+    def truths(self) -> Path:
+        """Cache of truths, by digest; never opened by a tool process."""
+        return self.state / "truths"
+
+    @property
+    def landing(self) -> Path:
+        """Finished investigations on their way into the ledger."""
+        return self.state / "landing"
+
+    @property
+    def reports(self) -> Path:
+        """HTML reports."""
+        return self.state / "reports"
+
+    def set_dir(self, name: str | None = None) -> Path:
+        """The folder of one set; a missing one is a :class:`ConfigError`."""
+        path = self.datasets / (name or self.set)
+        if not path.is_dir():
+            known = sorted(p.name for p in self.datasets.glob("*") if p.is_dir())
+            raise ConfigError(
+                f"there is no set '{path.name}'",
+                where=str(self.datasets),
+                mend=f"Known sets: {', '.join(known) or 'none'}",
+            )
+        return path
+
+    def plain(self) -> dict[str, Any]:
+        """The settings without paths, as stored in a run's manifest."""
+        data = {k: v for k, v in asdict(self).items() if k != "root"}
+        return {k: v.model_dump() if isinstance(v, BaseModel) else v for k, v in data.items()}
+
+    def digest(self) -> str:
+        """Hash over :meth:`plain`."""
+        return hashlib.sha256(json.dumps(self.plain(), sort_keys=True).encode()).hexdigest()
+
+
+def find_root(start: Path) -> Path:
+    """The nearest folder at or above ``start`` that holds ``heldout.toml``."""
+    here = start.resolve()
+    for folder in (here, *here.parents):
+        if (folder / FILE).is_file():
+            return folder
+    raise ConfigError(
+        f"no {FILE} here or in any folder above",
+        where=str(start),
+        mend="Run inside a project, pass --project DIR, or make one with 'heldout init DIR'",
+    )
+
+
+def load_settings(project: Path | None = None) -> Settings:
+    """Find and read the project's settings."""
+    root = find_root(project or Path.cwd())
+    path = root / FILE
+    try:
+        raw = tomllib.loads(path.read_text(encoding="utf-8"))
+        parsed = _File.model_validate(raw)
+    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        raise ConfigError(
+            f"not TOML ({error})", where=str(path), mend="Correct the line"
+        ) from error
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise ConfigError(
+            f"'{'.'.join(str(part) for part in first['loc'])}': {first['msg']}",
+            where=str(path),
+            mend="docs/reference.md lists every key",
+        ) from error
+    return Settings(root=root, **{name: getattr(parsed, name) for name in _File.model_fields})
