@@ -1,0 +1,23 @@
+"""Options that several verbs share."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+Project = Annotated[
+    Path | None,
+    typer.Option("--project", help="Project folder; default: the nearest heldout.toml upwards."),
+]
+Model = Annotated[
+    str,
+    typer.Option("--model", help="provider/name@effort; default: the agent of heldout.toml."),
+]
+BaseUrl = Annotated[
+    str, typer.Option("--base-url", help="OpenAI-compatible endpoint of the agent's model.")
+]
+SetName = Annotated[str, typer.Option("--set", help="Set of incidents; default: heldout.toml's.")]
+Name = Annotated[str, typer.Option("--name", help="Who decides; stored with the decision.")]
+Reason = Annotated[str, typer.Option("--reason", help="Why; stored with the decision.")]
