@@ -1,0 +1,56 @@
+"""The journal of an investigation under way: what was paid for, so that it is not paid twice.
+
+``investigate`` hands one :class:`JournalEntry` to ``on_step`` as soon as a reply of the model has
+arrived, before its tool calls run. Given the entries again as ``resume_steps`` it takes the replies
+from there, runs their tool calls on a fresh session (which rebuilds the session's state) and calls
+the model only for what is missing.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from heldout.errors import StoreError
+from heldout.llm.messages import ModelReply
+
+
+@dataclass(frozen=True, slots=True)
+class JournalEntry:
+    """One reply of the model.
+
+    ``index`` counts requests from 0. ``asked`` is a hash over everything sent so far (messages,
+    tools, model, seed): a replay whose conversation differs from the recorded one is refused.
+    """
+
+    index: int
+    asked: str
+    reply: ModelReply
+
+    def to_json(self) -> str:
+        """One line of JSON."""
+        return json.dumps(
+            {"index": self.index, "asked": self.asked, "reply": self.reply.plain()},
+            ensure_ascii=True,
+            separators=(",", ":"),
+        )
+
+    @classmethod
+    def from_json(cls, text: str | bytes) -> JournalEntry:
+        """Read one line; a truncated or foreign one is a :class:`StoreError`."""
+        try:
+            data = json.loads(text)
+            index, asked, reply = data["index"], data["asked"], data["reply"]
+            if not isinstance(index, int) or not isinstance(asked, str):
+                raise TypeError("index or asked")
+        except (ValueError, KeyError, TypeError, RecursionError) as error:
+            raise StoreError(
+                f"a journal line cannot be read ({type(error).__name__})",
+                mend="Drop the line and those after it; the rest is asked again",
+            ) from error
+        return cls(index, asked, ModelReply.from_plain(reply))
+
+
+OnStep = Callable[[JournalEntry], None]
+"""Called synchronously in the event loop for every new (not replayed) reply."""
