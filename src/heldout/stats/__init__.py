@@ -1,0 +1,43 @@
+"""Statistics of a score: exact where exact is cheap, deterministic everywhere.
+
+Nothing here draws a random number, reads a file or knows what a brain is.
+"""
+
+from heldout.stats.decision import (
+    Evidence,
+    Harm,
+    adjusted_p,
+    harm_lower_bound,
+    harm_upper_bound,
+    harm_verdict,
+    outcome,
+)
+from heldout.stats.paired import (
+    cluster_difference,
+    mcnemar_exact,
+    tango_interval,
+    worst_case_p,
+)
+from heldout.stats.power import DetectableGain, mcnemar_power, minimum_detectable_gain
+from heldout.stats.rates import Interval, clopper_pearson, cluster_rate, wilson
+
+__all__ = [
+    "DetectableGain",
+    "Evidence",
+    "Harm",
+    "Interval",
+    "adjusted_p",
+    "clopper_pearson",
+    "cluster_difference",
+    "cluster_rate",
+    "harm_lower_bound",
+    "harm_upper_bound",
+    "harm_verdict",
+    "mcnemar_exact",
+    "mcnemar_power",
+    "minimum_detectable_gain",
+    "outcome",
+    "tango_interval",
+    "wilson",
+    "worst_case_p",
+]
