@@ -20,6 +20,7 @@ from heldout.stats import (
     harm_lower_bound,
     harm_upper_bound,
     harm_verdict,
+    majority,
     mcnemar_exact,
     mcnemar_power,
     minimum_detectable_gain,
@@ -303,3 +304,22 @@ def test_a_gain_always_has_more_fixed_than_broken(evidence: Evidence):
         assert evidence.fixed > evidence.broken
     if word == "harm":
         assert evidence.broken > evidence.fixed
+
+
+@pytest.mark.parametrize(
+    ("passes", "valid", "repeats", "solved"),
+    [
+        (2, 3, 3, True),
+        (1, 3, 3, False),
+        (1, 2, 3, False),
+        (2, 2, 3, True),
+        (1, 1, 3, None),
+        (1, 1, 1, True),
+        (0, 0, 1, None),
+        (3, 4, 5, True),
+        (3, 3, 5, None),
+    ],
+)
+def test_majority_of_valid_repeats(passes: int, valid: int, repeats: int, solved: bool | None):
+    """A tie is unsolved; fewer than two thirds valid is neither."""
+    assert majority(passes, valid, repeats) is solved

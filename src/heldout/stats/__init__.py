@@ -10,6 +10,7 @@ from heldout.stats.decision import (
     harm_lower_bound,
     harm_upper_bound,
     harm_verdict,
+    majority,
     outcome,
 )
 from heldout.stats.paired import (
@@ -33,6 +34,7 @@ __all__ = [
     "harm_lower_bound",
     "harm_upper_bound",
     "harm_verdict",
+    "majority",
     "mcnemar_exact",
     "mcnemar_power",
     "minimum_detectable_gain",

@@ -85,3 +85,14 @@ def outcome(evidence: Evidence, *, min_coverage: float = 0.9, alpha: float = 0.0
     if evidence.fixed > evidence.broken and adjusted_p(p, evidence.looks) < alpha:
         return "gain"
     return "no gain shown"
+
+
+def majority(passes: int, valid: int, repeats: int) -> bool | None:
+    """Whether an incident is solved: a majority of its valid repeats, a tie is unsolved.
+
+    ``None`` (unpaired) when fewer than two thirds of the planned ``repeats``, rounded up, are
+    valid. The same rule as :func:`heldout.run.reduce.solved`, on counts.
+    """
+    if not 0 <= passes <= valid <= repeats or repeats < 1:
+        raise ValueError(f"need 0 <= passes <= valid <= repeats: {passes}, {valid}, {repeats}")
+    return None if valid < -(-2 * repeats // 3) else 2 * passes > valid

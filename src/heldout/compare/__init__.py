@@ -1,0 +1,36 @@
+"""Two runs side by side, paired by incident."""
+
+from heldout.compare.measures import Behaviour, Cost, behaviour, cost
+from heldout.compare.pairs import (
+    Cell,
+    Comparison,
+    Pair,
+    Played,
+    Side,
+    Tally,
+    WorstCase,
+    compare_runs,
+    require,
+    tallies,
+    worst_case,
+)
+from heldout.compare.text import render_comparison
+
+__all__ = [
+    "Behaviour",
+    "Cell",
+    "Comparison",
+    "Cost",
+    "Pair",
+    "Played",
+    "Side",
+    "Tally",
+    "WorstCase",
+    "behaviour",
+    "compare_runs",
+    "cost",
+    "render_comparison",
+    "require",
+    "tallies",
+    "worst_case",
+]
