@@ -1,0 +1,20 @@
+"""Numbered steps that bring a ledger's file to the present layout; each is applied once."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heldout.store.migrations import m001_initial
+
+
+@dataclass(frozen=True, slots=True)
+class Migration:
+    """One step: its number, its name, and the statements that it runs in one transaction."""
+
+    number: int
+    name: str
+    statements: tuple[str, ...]
+
+
+MIGRATIONS: tuple[Migration, ...] = (Migration(1, "initial", m001_initial.STATEMENTS),)
+"""In order and without a gap. A step that was ever released is never changed."""
