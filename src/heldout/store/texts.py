@@ -40,7 +40,7 @@ def _rows(ledger: Ledger, hashes: list[bytes]) -> dict[bytes, dict[str, Any]]:
 
 
 def remember_brain(ledger: Ledger, brain: Brain) -> str:
-    """Keep a brain by its hash, so that every result can be traced to its text; returns the hash."""
+    """Keep a brain, so that every result can be traced to its text; returns its hash."""
     plain = {
         "files": list(brain.files.items()),
         "load": brain.load,
