@@ -130,3 +130,13 @@ def test_with_file_refuses_an_unknown_name():
     """A file that the manifest does not load cannot be written into a brain."""
     with pytest.raises(BrainError, match="no file"):
         Brain(files={"m.md": "x\n"}, load=("m.md",)).with_file("n.md", "y")
+
+
+def test_putting_back_an_older_brain_removes_its_overlay(tmp_path: Path):
+    """A brain without an overlay, written over one with it, leaves no overlay behind."""
+    old = load_brain(make(tmp_path))
+    name = "overlays/models/openai-x-low/method.md"
+    write_brain(old.with_file(name, "more\n"), tmp_path)
+    assert load_brain(tmp_path).hash != old.hash
+    write_brain(old, tmp_path)
+    assert load_brain(tmp_path).hash == old.hash

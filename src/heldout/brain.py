@@ -225,7 +225,11 @@ def load_brain(root: Path) -> Brain:
 
 
 def write_brain(brain: Brain, root: Path) -> None:
-    """Write a brain to a directory: every file beside its name first, then renamed, manifest last."""
+    """Write a brain to a directory; an error before the last rename leaves the old one whole.
+
+    Every file is written beside its name first, then renamed, the manifest last. Overlay files that
+    the brain does not have are removed, so that an older brain can be put back.
+    """
     parts: list[tuple[Path, Path]] = []
     try:
         for name, text in brain.all_files().items():
@@ -255,3 +259,6 @@ def write_brain(brain: Brain, root: Path) -> None:
         ) from error
     for part, path in parts:
         part.replace(path)
+    for path in (root / "overlays").rglob("*.md"):
+        if path.relative_to(root).as_posix() not in brain.extra:
+            path.unlink()

@@ -1,0 +1,47 @@
+"""``heldout check``: run the gate over a brain or a patch."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heldout.cli.options import Project
+
+
+def check(
+    target: Annotated[
+        Path | None,
+        typer.Argument(help="Brain folder, edit (JSON) or unified diff; default: the brain in use."),
+    ] = None,
+    base: Annotated[
+        Path | None,
+        typer.Option("--base", help="Brain that was there before; only what is new rejects."),
+    ] = None,
+    as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    project: Project = None,
+) -> None:
+    """Check a brain or a patch for anything that belongs to an incident. Exit 3 when refused."""
+    from heldout.brain import load_brain
+    from heldout.errors import UsageError
+    from heldout.gate import check_brain, check_patch, render
+    from heldout.settings import load_settings
+
+    settings = load_settings(project)
+    path = target or settings.brain
+    if not path.exists():
+        raise UsageError("no such file or folder", where=str(path), mend="Name a brain or a patch")
+    if path.is_dir():
+        report = check_brain(settings, path, base=load_brain(base) if base else None)
+    else:
+        report = check_patch(settings, path, base or settings.brain)
+    typer.echo(json.dumps(report.plain(), indent=1) if as_json else render(report))
+    if not report.passed:
+        raise typer.Exit(3)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command."""
+    app.command("check")(check)

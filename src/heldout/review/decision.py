@@ -1,0 +1,188 @@
+"""A person's word on a proposal, bound to the hash of the exact diff, and what follows from it.
+
+Accepting writes brain files (or a branch) and one row, and nothing else. The files come first: if
+the process dies in between, accepting again finds the brain as proposed and adds the row.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Literal
+
+from heldout.brain import Brain, load_brain, write_brain
+from heldout.edit import Edit, apply_edits, diff, diff_hash, edit_from_plain
+from heldout.errors import GateRejected, UsageError
+from heldout.gate import GateProcess, GateReport, render
+from heldout.review.branch import commit_to_branch
+from heldout.settings import Settings
+from heldout.store import Ledger, remember_brain
+from heldout.store import brain as stored_brain
+from heldout.store.queries import ProposalRow
+from heldout.store.queries import proposal as find_proposal
+
+Policy = Literal["person", "auto"]
+AUTO = "policy:auto"
+"""The name under which the policy ``auto`` decides; every report prints it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reviewer:
+    """Who decides and why. The name is self-declared: on a shared machine use branches."""
+
+    name: str
+    reason: str
+
+    def __post_init__(self) -> None:
+        if not self.name.strip() or not self.reason.strip():
+            raise UsageError(
+                "a decision needs a name and a reason", mend="Pass --name and --reason"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class Accepted:
+    """What accepting did: the brain's hash before and after, and the commit on a branch."""
+
+    proposal: str
+    before: str
+    after: str
+    commit: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Proposed:
+    """A proposal with both of its brains, its diff checked against the stored hash."""
+
+    row: ProposalRow
+    before: Brain
+    after: Brain
+    edits: tuple[Edit, ...]
+
+
+def open_proposal(ledger: Ledger, proposal_id: str) -> Proposed:
+    """Read a proposal; one whose diff is no longer what was hashed is refused."""
+    row = find_proposal(ledger, proposal_id)
+    before, after = stored_brain(ledger, row.before_hash), stored_brain(ledger, row.after_hash)
+    if diff_hash(before, after) != row.diff_hash or diff(before, after) != row.diff:
+        raise UsageError(
+            "the diff is not the one that was proposed",
+            where=row.proposal,
+            mend="Do not decide on it; run 'heldout tune' again",
+        )
+    edits = tuple(edit_from_plain(_edit_data(one), where=row.proposal) for one in row.edits or [])
+    return Proposed(row, before, after, edits)
+
+
+def _edit_data(stored: dict[str, object]) -> dict[str, object]:
+    """An edit as stored in a proposal may carry its evidence beside it."""
+    inner = stored.get("edit", stored)
+    assert isinstance(inner, dict)
+    fields = ("ops", "reason", "cluster", "expected_effect", "feared_harm", "author")
+    return {name: inner[name] for name in fields if name in inner}
+
+
+def accept(
+    settings: Settings,
+    ledger: Ledger,
+    proposal_id: str,
+    reviewer: Reviewer,
+    *,
+    only: Sequence[str] = (),
+    branch: str = "",
+) -> Accepted:
+    """Accept a proposal, or ``only`` some of its edits, and write the brain (or a ``branch``).
+
+    Part of a proposal is a brain that nobody has gated: it passes the gate first or is refused.
+    """
+    proposed = open_proposal(ledger, proposal_id)
+    _undecided(proposed.row)
+    after = _chosen(settings, proposed, only)
+    current = load_brain(settings.brain)
+    if current.hash not in {proposed.before.hash, after.hash}:
+        raise UsageError(
+            "the brain has changed since this was proposed",
+            where=str(settings.brain),
+            mend="Run 'heldout tune' again, or put the old brain back with 'heldout revert "
+            f"{proposed.before.hash[:12]}'",
+        )
+    remember_brain(ledger, after)
+    commit = ""
+    if branch:
+        message = f"Accept the brain proposal {proposed.row.proposal}\n\n{reviewer.reason}"
+        commit = commit_to_branch(settings.root, after, branch, message)
+    else:
+        write_brain(after, settings.brain)
+    _decide(ledger, proposed, "accept", reviewer, only, after.hash, commit)
+    return Accepted(proposed.row.proposal, proposed.before.hash, after.hash, commit)
+
+
+def reject(ledger: Ledger, proposal_id: str, reviewer: Reviewer) -> str:
+    """Reject a proposal; its edits are remembered as refused by a person. Returns its id."""
+    proposed = open_proposal(ledger, proposal_id)
+    _undecided(proposed.row)
+    _decide(ledger, proposed, "reject", reviewer, (), "", "")
+    return proposed.row.proposal
+
+
+def _undecided(row: ProposalRow) -> None:
+    if row.decision is not None:
+        raise UsageError(
+            f"already decided: {row.decision.action} by {row.decision.name}",
+            where=row.proposal,
+            mend="'heldout revert HASH' takes an accepted brain back",
+        )
+
+
+def _chosen(settings: Settings, proposed: Proposed, only: Sequence[str]) -> Brain:
+    if not only:
+        return proposed.after
+    by_id = {edit.id: edit for edit in proposed.edits}
+    wanted = []
+    for name in only:
+        matching = [key for key in by_id if key.startswith(name)]
+        if len(matching) != 1 or not name:
+            raise UsageError(
+                f"'{name}' names no edit of this proposal, or more than one",
+                where=proposed.row.proposal,
+                mend=f"It has {', '.join(by_id)}",
+            )
+        wanted.append(matching[0])
+    after = apply_edits(proposed.before, (e for e in proposed.edits if e.id in wanted))
+    with GateProcess(settings) as gate:
+        require(gate.check(proposed.before, after))
+    return after
+
+
+def require(report: GateReport) -> GateReport:
+    """The report, or :class:`GateRejected` with its findings."""
+    if not report.passed:
+        raise GateRejected(
+            f"the gate refuses this brain\n{render(report)}", mend="Take those words out"
+        )
+    return report
+
+
+def _decide(
+    ledger: Ledger,
+    proposed: Proposed,
+    action: str,
+    reviewer: Reviewer,
+    only: Sequence[str],
+    after: str,
+    commit: str,
+) -> None:
+    ledger.append(
+        "decisions",
+        [
+            {
+                "proposal": proposed.row.proposal,
+                "diff_hash": proposed.row.diff_hash,
+                "action": action,
+                "edits_json": {"only": list(only), "after": after, "commit": commit},
+                "name": reviewer.name,
+                "reason": reviewer.reason,
+            }
+        ],
+    )
+    ledger.flush()

@@ -1,0 +1,99 @@
+"""Release a scored brain, or put an earlier one back."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heldout.brain import load_brain, write_brain
+from heldout.errors import UsageError
+from heldout.review.decision import Reviewer
+from heldout.settings import Settings
+from heldout.store import Ledger, remember_brain
+from heldout.store import brain as stored_brain
+from heldout.store.queries import ScoreRow, scores
+
+
+@dataclass(frozen=True, slots=True)
+class Released:
+    """What was released or put back: the brain's hash and the score that it rests on."""
+
+    brain: str
+    score: str = ""
+    outcome: str = ""
+
+
+def release(
+    settings: Settings, ledger: Ledger, reviewer: Reviewer, *, model: str, force: bool = False
+) -> Released:
+    """Mark the brain in use as released for a model.
+
+    It must have been scored for that model as the brain after, with an outcome other than harm;
+    ``force`` releases without, and the row says so.
+    """
+    current = load_brain(settings.brain)
+    score = score_of(ledger, current.hash, model)
+    outcome = (score.outcome or "") if score else ""
+    if not force and (score is None or outcome in {"", "harm"}):
+        raise UsageError(
+            "the brain in use has no score" if score is None else f"its score says '{outcome}'",
+            where=f"{current.hash[:12]} for {model}",
+            mend="Run 'heldout score', or pass --force with a reason",
+        )
+    remember_brain(ledger, current)
+    _append(ledger, current.hash, "release", model, score.score if score else None, reviewer)
+    return Released(current.hash, score.score if score else "", outcome)
+
+
+def revert(settings: Settings, ledger: Ledger, reviewer: Reviewer, digest: str) -> Released:
+    """Write an earlier brain, by its hash or the beginning of it, back to the brain's files.
+
+    The brain in use is kept in the ledger first, so that going back can itself be taken back.
+    """
+    target = stored_brain(ledger, digest)
+    current = load_brain(settings.brain)
+    if current.hash == target.hash:
+        raise UsageError(
+            "that brain is in use already", where=target.hash[:12], mend="Nothing to do"
+        )
+    remember_brain(ledger, current)
+    ledger.flush()
+    write_brain(target, settings.brain)
+    _append(ledger, current.hash, "withdraw", None, None, reviewer)
+    _append(ledger, target.hash, "revert", None, None, reviewer)
+    return Released(target.hash)
+
+
+def score_of(ledger: Ledger, brain_hash: str, model: str) -> ScoreRow | None:
+    """The newest finished score of a brain for a model."""
+    return next(
+        (
+            row
+            for row in scores(ledger, model=model)
+            if row.after_hash == brain_hash and row.ended is not None
+        ),
+        None,
+    )
+
+
+def _append(
+    ledger: Ledger,
+    brain_hash: str,
+    action: str,
+    model: str | None,
+    score: str | None,
+    reviewer: Reviewer,
+) -> None:
+    ledger.append(
+        "releases",
+        [
+            {
+                "brain_hash": brain_hash,
+                "action": action,
+                "model": model,
+                "score": score,
+                "name": reviewer.name,
+                "reason": reviewer.reason,
+            }
+        ],
+    )
+    ledger.flush()
