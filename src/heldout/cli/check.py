@@ -14,7 +14,9 @@ from heldout.cli.options import Project
 def check(
     target: Annotated[
         Path | None,
-        typer.Argument(help="Brain folder, edit (JSON) or unified diff; default: the brain in use."),
+        typer.Argument(
+            help="Brain folder, edit (JSON) or unified diff; default: the brain in use."
+        ),
     ] = None,
     base: Annotated[
         Path | None,

@@ -1,0 +1,32 @@
+"""Review: what was proposed, a person's word on it, and which brain is in service."""
+
+from heldout.review.decision import (
+    AUTO,
+    Accepted,
+    Proposed,
+    Reviewer,
+    accept,
+    open_proposal,
+    reject,
+    require,
+)
+from heldout.review.release import Released, release, revert, score_of
+from heldout.review.status import ModelStatus, Status, project_status
+
+__all__ = [
+    "AUTO",
+    "Accepted",
+    "ModelStatus",
+    "Proposed",
+    "Released",
+    "Reviewer",
+    "Status",
+    "accept",
+    "open_proposal",
+    "project_status",
+    "reject",
+    "release",
+    "require",
+    "revert",
+    "score_of",
+]

@@ -1,0 +1,94 @@
+"""Where each model stands: proposals waiting, last score, looks left, cost, brain in use."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from heldout.brain import load_brain
+from heldout.review.release import score_of
+from heldout.settings import Settings
+from heldout.split import read_split
+from heldout.store import Ledger
+from heldout.store.queries import cost, jobs, looks, proposals, releases, runs, scores
+
+
+@dataclass(frozen=True, slots=True)
+class ModelStatus:
+    """One model's line. ``usd`` is ``None`` where a price is unknown; ``job`` is its newest."""
+
+    model: str
+    waiting: tuple[str, ...]
+    job: str
+    job_status: str
+    last_score: str
+    outcome: str
+    looks_left: int
+    looks_budget: int
+    investigations: int
+    usd: float | None
+    brain_scored: bool
+    released: str
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """The project: the brain in use and a line per model."""
+
+    brain: str
+    set: str
+    train: int
+    test: int
+    models: tuple[ModelStatus, ...]
+
+
+def project_status(settings: Settings, ledger: Ledger | None) -> Status:
+    """Gather the status; without a ledger nothing has been run yet."""
+    brain = load_brain(settings.brain).hash
+    split = read_split(settings.set_dir())
+    lines = () if ledger is None else tuple(_lines(settings, ledger, brain, split.test))
+    return Status(brain, settings.set, len(split.train), len(split.test), lines)
+
+
+def _lines(
+    settings: Settings, ledger: Ledger, brain: str, test: tuple[str, ...]
+) -> list[ModelStatus]:
+    every_job = jobs(ledger)
+    every_score = scores(ledger)
+    names = {row.model for row in (*every_job, *every_score) if row.model}
+    names |= {row.model for row in runs(ledger)}
+    return [
+        _line(settings, ledger, brain, test, name)
+        for name in sorted(names | {settings.models.agent})
+    ]
+
+
+def _line(
+    settings: Settings, ledger: Ledger, brain: str, test: tuple[str, ...], model: str
+) -> ModelStatus:
+    waiting = tuple(row.proposal for row in proposals(ledger, model=model, waiting=True))
+    own_jobs = jobs(ledger, model=model)
+    own_scores = [row for row in scores(ledger, model=model) if row.ended is not None]
+    opened = looks(ledger, model)
+    used = max((opened.get(incident, 0) for incident in test), default=0)
+    total, usd = 0, 0.0
+    known = True
+    for run in runs(ledger, model=model):
+        spent = cost(ledger, run=run.run)
+        total += spent.investigations
+        known = known and spent.usd is not None
+        usd += spent.usd or 0.0
+    released = [row for row in releases(ledger, model=model) if row.action == "release"]
+    return ModelStatus(
+        model=model,
+        waiting=waiting,
+        job=own_jobs[0].job if own_jobs else "",
+        job_status=own_jobs[0].status if own_jobs else "",
+        last_score=own_scores[0].score if own_scores else "",
+        outcome=(own_scores[0].outcome or "") if own_scores else "",
+        looks_left=max(0, settings.score.looks - used),
+        looks_budget=settings.score.looks,
+        investigations=total,
+        usd=usd if known else None,
+        brain_scored=score_of(ledger, brain, model) is not None,
+        released=released[-1].brain_hash if released else "",
+    )
