@@ -192,32 +192,33 @@ def _count(con: duckdb.DuckDBPyConnection, name: str) -> int:
     return int(row[0]) if row else 0
 
 
-def _hash_expression(columns: Sequence[tuple[str, str]]) -> str:
-    parts = []
-    for column, kind in columns:
-        if kind == "VARCHAR":
-            parts.append(f'strlen("{column}"), "{column}"')
-        elif kind == "FLOAT":
-            parts.append(f'round("{column}" * 10000)::BIGINT')
-        else:
-            parts.append(f'"{column}"')
-    return f"concat_ws(chr(31), {', '.join(parts)})"
-
-
 def content_digest(
     con: duckdb.DuckDBPyConnection, now: int, start: int, meta: Mapping[str, str]
 ) -> str:
-    """sha256 over every row of every table in stored order, and over times and meta."""
+    """sha256 over every row of every table in stored order, and over times and meta.
+
+    Column by column: numbers as little-endian bytes, texts as their lengths and their bytes.
+    """
     total = hashlib.sha256()
     head = {"schema": SCHEMA_VERSION, "now": now, "start": start, "meta": dict(meta)}
     total.update(json.dumps(head, sort_keys=True).encode())
     for name, columns in TABLES.items():
-        scalar = [column for column in columns if column[1] != "FLOAT[]"]
-        text = f"coalesce(string_agg({_hash_expression(scalar)}, chr(10)), '')"
-        row = con.execute(f"select count(*), sha256({text}) from {name}").fetchone()
-        total.update(f"\n{name} {row}".encode())
-    lengths = con.execute("select len(vals) as n from metric_chunk").fetchnumpy()["n"]
-    total.update(np.asarray(lengths, dtype="<i8").tobytes())
+        total.update(f"\n{name} {_count(con, name)}".encode())
+        numbers, texts = [], []
+        for column, kind in columns:
+            if kind == "VARCHAR":
+                numbers.append(f'strlen("{column}")::INTEGER')
+                texts.append(f"coalesce(string_agg(\"{column}\", ''), '')")
+            elif kind == "FLOAT[]":
+                numbers.append(f'len("{column}")::INTEGER')
+            else:
+                numbers.append(f'"{column}"')
+        named = ", ".join(f"{expression} as n{i}" for i, expression in enumerate(numbers))
+        for values in con.execute(f"select {named} from {name}").fetchnumpy().values():
+            total.update(np.ascontiguousarray(values).tobytes())
+        row = con.execute(f"select {', '.join(texts)} from {name}").fetchone() or ()
+        for text in row:
+            total.update(str(text).encode())
     values = con.execute("select unnest(vals) as v from metric_chunk").fetchnumpy()["v"]
     total.update(np.asarray(values, dtype="<f4").tobytes())
     return total.hexdigest()
@@ -230,7 +231,8 @@ def _quoted(path: Path) -> str:
 def _copy(con: duckdb.DuckDBPyConnection, name: str, path: Path) -> None:
     con.execute(
         f"copy {name} to {_quoted(path)} "
-        f"(format parquet, compression zstd, row_group_size {_ROW_GROUP})"
+        "(format parquet, parquet_version v2, compression zstd, compression_level 1, "
+        f"row_group_size {_ROW_GROUP})"
     )
 
 

@@ -1,0 +1,130 @@
+"""One moment of a graph in memory: entities, what holds of them, and what they connect to."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+
+class Entity(NamedTuple):
+    """A row of ``entity``."""
+
+    id: str
+    kind: str
+    name: str
+    external_id: str
+    cluster: str
+    first_seen: int
+    last_seen: int
+
+
+class Edge(NamedTuple):
+    """A row of ``edge``."""
+
+    src: str
+    pred: str
+    dst: str
+    valid_from: int
+    valid_to: int
+    observed_at: int
+    provenance: str
+    confidence: float
+    source: str
+
+    def holds(self, at: int, known_by: int) -> bool:
+        """True when it was valid at ``at`` and known at ``known_by``."""
+        return self.valid_from <= at < self.valid_to and self.observed_at <= known_by
+
+
+class Snapshot:
+    """Entities with the facts and edges that hold at ``now``.
+
+    ``raw_facts`` maps an entity to its fields as JSON text; an entity is decoded when first asked
+    for. Everything comes back in a stable order: entities by kind, name and id, edges as stored.
+    """
+
+    def __init__(
+        self,
+        entities: Sequence[Entity],
+        edges: Sequence[Edge],
+        raw_facts: Callable[[], Mapping[str, Mapping[str, str]]],
+        now: int,
+    ) -> None:
+        self.now = now
+        self.entities: Mapping[str, Entity] = {entity.id: entity for entity in entities}
+        self.edges = tuple(edges)
+        self._out: dict[str, list[Edge]] = {}
+        self._in: dict[str, list[Edge]] = {}
+        for edge in edges:
+            self._out.setdefault(edge.src, []).append(edge)
+            self._in.setdefault(edge.dst, []).append(edge)
+        self._kinds: dict[str, list[Entity]] = {}
+        for entity in sorted(entities, key=lambda one: (one.name, one.id)):
+            self._kinds.setdefault(entity.kind, []).append(entity)
+        self._load_facts = raw_facts
+        self._raw: Mapping[str, Mapping[str, str]] | None = None
+        self._decoded: dict[str, dict[str, Any]] = {}
+        self._pods: dict[tuple[str, str], list[Entity]] | None = None
+
+    def facts(self, entity: str) -> Mapping[str, Any]:
+        """Field to value of one entity, now; empty where nothing is known."""
+        found = self._decoded.get(entity)
+        if found is None:
+            if self._raw is None:
+                self._raw = self._load_facts()
+            raw = self._raw.get(entity, {})
+            found = {field: orjson.loads(text) for field, text in raw.items()}
+            self._decoded[entity] = found
+        return found
+
+    def fact(self, entity: str, field: str) -> Any:
+        """One value, ``None`` where nothing is known."""
+        return self.facts(entity).get(field)
+
+    def of_kind(self, *kinds: str) -> list[Entity]:
+        """Entities of the given kinds, by name."""
+        return [entity for kind in kinds for entity in self._kinds.get(kind, ())]
+
+    def all_out(self, entity: str) -> Sequence[Edge]:
+        """Every edge that ever started at ``entity``, whether it holds or not."""
+        return self._out.get(entity, ())
+
+    def all_into(self, entity: str) -> Sequence[Edge]:
+        """Every edge that ever ended at ``entity``, whether it holds or not."""
+        return self._in.get(entity, ())
+
+    def out(self, entity: str, *predicates: str) -> list[Entity]:
+        """What ``entity`` points at now, through any or the given predicates."""
+        return self._ends(self._out.get(entity, ()), predicates, forward=True)
+
+    def into(self, entity: str, *predicates: str) -> list[Entity]:
+        """What points at ``entity`` now, through any or the given predicates."""
+        return self._ends(self._in.get(entity, ()), predicates, forward=False)
+
+    def _ends(
+        self, edges: Iterable[Edge], predicates: Sequence[str], *, forward: bool
+    ) -> list[Entity]:
+        return [
+            self.entities[edge.dst if forward else edge.src]
+            for edge in edges
+            if (not predicates or edge.pred in predicates) and edge.holds(self.now, self.now)
+        ]
+
+    def namespace(self, entity: Entity) -> tuple[str, str]:
+        """Cluster and namespace; the latter from the fact, else from ``part_of``, else empty."""
+        name = self.fact(entity.id, "namespace")
+        if not isinstance(name, str):
+            homes = [one for one in self.out(entity.id, "part_of") if one.kind == "Namespace"]
+            name = homes[0].name if homes else ""
+        return entity.cluster, name
+
+    def pods_in(self, place: tuple[str, str]) -> Sequence[Entity]:
+        """The pods of one (cluster, namespace), by name."""
+        if self._pods is None:
+            found: dict[tuple[str, str], list[Entity]] = {}
+            for pod in self.of_kind("Pod"):
+                found.setdefault(self.namespace(pod), []).append(pod)
+            self._pods = found
+        return self._pods.get(place, ())

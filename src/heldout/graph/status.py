@@ -1,0 +1,150 @@
+"""What state a thing is in, derived from its facts by the rules that Kubernetes follows.
+
+One implementation for simulated and for imported worlds: imported manifests carry no status.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from heldout.graph.snapshot import Entity, Snapshot
+
+UNKNOWN = "unknown"
+_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+_PLAIN_FIELDS = ("status", "state", "phase")
+
+
+def _texts(labels: Any) -> dict[str, str]:
+    if not isinstance(labels, Mapping):
+        return {}
+    return {str(key): str(value) for key, value in labels.items()}
+
+
+def label_match(selector: Any, labels: Any) -> bool:
+    """Whether a label selector picks ``labels``; an empty selector picks everything.
+
+    Takes a plain map, or ``matchLabels`` / ``matchExpressions`` (also in snake case).
+    """
+    have = _texts(labels)
+    if not isinstance(selector, Mapping):
+        return selector is None
+    pairs = selector.get("matchLabels", selector.get("match_labels"))
+    rules = selector.get("matchExpressions", selector.get("match_expressions"))
+    if pairs is None and rules is None:
+        pairs = selector
+    if any(have.get(key) != value for key, value in _texts(pairs).items()):
+        return False
+    return all(_expression(rule, have) for rule in rules or () if isinstance(rule, Mapping))
+
+
+def _expression(rule: Mapping[str, Any], have: Mapping[str, str]) -> bool:
+    key = str(rule.get("key", ""))
+    operator = rule.get("operator")
+    values = [str(value) for value in rule.get("values") or ()]
+    if operator == "In":
+        return have.get(key) in values
+    if operator == "NotIn":
+        return have.get(key) not in values
+    if operator == "Exists":
+        return key in have
+    if operator == "DoesNotExist":
+        return key not in have
+    return False
+
+
+def selects_pods(selector: Any) -> bool:
+    """Whether a Service selector picks any pod at all: without one, endpoints are kept by hand."""
+    return isinstance(selector, Mapping) and bool(selector)
+
+
+def is_ready(facts: Mapping[str, Any]) -> bool:
+    """Whether a pod takes traffic: running and ready."""
+    return facts.get("phase") == "Running" and facts.get("ready") is not False
+
+
+def selected_pods(snapshot: Snapshot, service: Entity) -> list[Entity]:
+    """The pods of the same cluster and namespace that a K8sService selects."""
+    selector = snapshot.fact(service.id, "selector")
+    if not selects_pods(selector):
+        return []
+    return [
+        pod
+        for pod in snapshot.pods_in(snapshot.namespace(service))
+        if label_match(selector, snapshot.fact(pod.id, "labels"))
+    ]
+
+
+def ready_endpoints(snapshot: Snapshot, service: Entity) -> int | None:
+    """How many ready pods stand behind a K8sService; ``None`` where that cannot be known."""
+    if not selects_pods(snapshot.fact(service.id, "selector")):
+        return None
+    if not snapshot.pods_in(snapshot.namespace(service)):
+        return None
+    return sum(is_ready(snapshot.facts(pod.id)) for pod in selected_pods(snapshot, service))
+
+
+def schedulable_on(
+    node_selector: Any, nodes: Iterable[tuple[Entity, Mapping[str, Any]]]
+) -> list[Entity]:
+    """The nodes that satisfy a pod's ``nodeSelector``; labels alone, not capacity or taints."""
+    return [node for node, facts in nodes if label_match(node_selector or {}, facts.get("labels"))]
+
+
+def _workload(facts: Mapping[str, Any]) -> str:
+    wanted, ready = facts.get("replicas"), facts.get("ready_replicas")
+    if wanted == 0:
+        return "scaled to zero"
+    if isinstance(wanted, int) and isinstance(ready, int):
+        return f"{ready}/{wanted} ready"
+    return UNKNOWN
+
+
+def _pod(facts: Mapping[str, Any]) -> str:
+    phase, reason = facts.get("phase"), facts.get("reason")
+    if isinstance(reason, str) and reason:
+        return reason
+    if phase == "Running" and facts.get("ready") is False:
+        return "Running, not ready"
+    return phase if isinstance(phase, str) else UNKNOWN
+
+
+def _node(facts: Mapping[str, Any]) -> str:
+    if facts.get("ready") is False:
+        return "NotReady"
+    if facts.get("unschedulable") is True:
+        return "Ready, cordoned"
+    return "Ready" if facts.get("ready") is True else UNKNOWN
+
+
+_BY_KIND = {
+    "Pod": _pod,
+    "Node": _node,
+    **dict.fromkeys(("Deployment", "StatefulSet", "DaemonSet", "ReplicaSet"), _workload),
+}
+
+
+def status_from_facts(kind: str, facts: Mapping[str, Any]) -> str:
+    """The status that an entity's own facts tell: a rule of its kind, else a status-like fact."""
+    rule = _BY_KIND.get(kind)
+    if rule is not None:
+        found = rule(facts)
+        if found != UNKNOWN:
+            return found
+    for field in _PLAIN_FIELDS:
+        value = facts.get(field)
+        if isinstance(value, str) and value:
+            return value[:80]
+    return UNKNOWN
+
+
+def status_of(snapshot: Snapshot, entity: Entity) -> str:
+    """The status of one entity now, ``unknown`` where nothing tells it."""
+    if entity.kind == "K8sService":
+        count = ready_endpoints(snapshot, entity)
+        if count is None:
+            given = snapshot.fact(entity.id, "ready_endpoints")
+            count = given if isinstance(given, int) else None
+        if count is not None:
+            return f"{count} ready endpoints"
+    return status_from_facts(entity.kind, snapshot.facts(entity.id))
