@@ -1,0 +1,165 @@
+"""How the simulated proposer reads the digest of one failed investigation."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+_NUMBER = r"(-?\d+(?:\.\d+)?)"
+
+
+@dataclass(frozen=True, slots=True)
+class Evidence:
+    """What a digest says, as numbers and flags. Days count back from the alert."""
+
+    searches: int
+    days: float
+    outside: int
+    cut_off: int
+    narrowed: bool
+    histories: int
+    read: int
+    compared: int
+    entities: int
+    blamed: bool
+    recent: bool
+    diff_read: bool
+    mechanism: str
+    ended: str
+    judge: str
+    alert: str
+
+
+def _number(text: str, pattern: str) -> float:
+    match = re.search(pattern, text)
+    return float(match.group(1)) if match else 0.0
+
+
+def _line(text: str, key: str) -> str:
+    match = re.search(rf"^{key}:[ \t]*(.*)$", text, re.MULTILINE)
+    return match.group(1).strip() if match else ""
+
+
+def _part(text: str, heading: str) -> str:
+    match = re.search(rf"^# {heading}$\n(.*?)(?=^# |\Z)", text, re.MULTILINE | re.DOTALL)
+    return match.group(1).strip() if match else ""
+
+
+def evidence(digest: str) -> Evidence:
+    """Read the sections of a digest; what it does not hold counts as zero or empty."""
+    change = _line(digest, "Change")
+    mechanism = _line(digest, "Mechanism")
+    return Evidence(
+        searches=int(_number(digest, r"Change searches: (\d+)")),
+        days=_number(digest, rf"furthest reached {_NUMBER} days"),
+        outside=int(_number(digest, r"outside the searched window: (\d+)")),
+        cut_off=int(_number(digest, r"lists cut off: (\d+)")),
+        narrowed="narrowed by field or paged: yes" in digest,
+        histories=int(_number(digest, r"Field histories asked: (\d+)")),
+        read=int(_number(digest, r"read with their diff: (\d+)")),
+        compared=int(_number(digest, r"States compared: (\d+)")),
+        entities=int(_number(digest, r"entities looked at: (\d+)")),
+        blamed=bool(change) and not change.startswith("none"),
+        recent="minutes before" in change or "hours before" in change or "after the" in change,
+        diff_read="diff was read" in change,
+        mechanism="" if mechanism.startswith("not stated") else mechanism,
+        ended=_line(digest, "Ended"),
+        judge=_part(digest, "Judge").casefold(),
+        alert=_part(digest, "Alert").casefold(),
+    )
+
+
+_NO_CULPRIT = re.compile(
+    r"no change (?:is|was|explains|caused|can)|right answer is (?:that )?(?:no|none)"
+    r"|should (?:have )?(?:been|answer\w*|be) none|not caused by a change|expected none"
+    r"|no culprit|none was right|nothing changed|cannot be proven"
+)
+_FRESH = re.compile(
+    r"at (?:the )?onset (?:is|was) the cause|cause (?:is|was|landed) at (?:the )?onset"
+)
+_WRONG_PLACE = re.compile(
+    r"wrong (?:entity|component|place)|entity (?:is|was) (?:wrong|not)|downstream|not the faulty"
+    r"|only the victim|symptom\w*,? not"
+)
+_FLEET = re.compile(
+    r"sibling|fleet|part of|some of the|only (?:one|some|two|part)|subset|other (?:clusters|regions"
+    r"|pools|members)|healthy|unaffected|override|one of"
+)
+
+
+def _seen(e: Evidence) -> list[str]:
+    """Behaviours that the evidence shows, the likeliest cause of the failure first."""
+    seen: list[str] = []
+    short = e.days < 3 and (e.outside > 0 or e.searches == 0 or e.days > 0)
+    tests: tuple[tuple[str, bool], ...] = (
+        ("forced_blame", e.blamed and bool(_NO_CULPRIT.search(e.judge))),
+        ("stale_blame", e.blamed and not e.recent and bool(_FRESH.search(e.judge))),
+        ("unfinished", bool(e.ended) and e.ended != "submitted"),
+        ("dependency", e.entities <= 2 or (bool(_WRONG_PLACE.search(e.judge)) and e.entities <= 4)),
+        ("short_history", (short and not e.narrowed) or e.searches == 0),
+        ("proximity", e.blamed and e.recent),
+        ("noise", e.cut_off > 0 and not e.narrowed),
+        ("fleet", e.compared == 0 and bool(_FLEET.search(e.judge + " " + e.alert))),
+        ("value_origin", e.histories == 0 and bool(e.mechanism)),
+        ("unread_diff", e.blamed and not e.diff_read),
+        ("mechanism", not e.mechanism),
+    )
+    seen += [name for name, holds in tests if holds]
+    return seen or ["other"]
+
+
+_ASKED: dict[str, tuple[str, ...]] = {
+    "forced_blame": ("Does any change explain the mechanism at all?",),
+    "stale_blame": ("Does the change at the onset touch the mechanism?",),
+    "unfinished": ("What is the best answer with the calls that are left?",),
+    "dependency": ("What does the alerted service depend on, and which of it is failing?",),
+    "short_history": (
+        "What changed in the days before the alert?",
+        "Is there an older change that the trigger only brought out?",
+    ),
+    "proximity": ("Does the change near the onset touch what is failing?",),
+    "noise": ("Which of all these changes concern the setting at fault?",),
+    "fleet": ("What differs between the members that fail and those that do not?",),
+    "value_origin": (
+        "Since when has the setting had this value?",
+        "What changed it, and who asked for that?",
+    ),
+    "unread_diff": ("What did the named change really alter?",),
+    "mechanism": ("How does the failure work, according to the errors?",),
+    "other": ("What would disprove the answer?",),
+}
+
+
+def read_digest(digest: str, draw: np.random.Generator) -> dict[str, Any]:
+    """The diagnosis of one failure, as the typed call wants it."""
+    e = evidence(digest)
+    seen = _seen(e)
+    primary = seen[0]
+    if len(seen) > 1 and draw.random() < 0.1:
+        primary = seen[1]
+    asked = [str(draw.choice(_ASKED[name])) for name in seen if name in _ASKED]
+    return {
+        "found": _found(e, draw),
+        "never_asked": asked[:6],
+        "window_days": round(max(0.0, e.days), 1),
+        "decoy_believed": "proximity" in seen,
+        "behaviours": seen,
+        "primary": primary,
+    }
+
+
+def _found(e: Evidence, draw: np.random.Generator) -> str:
+    if not e.mechanism:
+        return "It saw the symptom and never said how the failure works."
+    openings = (
+        "It worked out how the failure works",
+        "It got as far as the mechanism",
+        "It described the mechanism",
+    )
+    text = str(draw.choice(openings))
+    if draw.random() < 0.5:
+        return f"{text} ({e.mechanism[:160]}) and went no further."
+    return f"{text} and went no further."

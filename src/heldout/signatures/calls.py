@@ -1,0 +1,118 @@
+"""The typed calls: read a failure, propose edits, revise a refused edit."""
+
+from __future__ import annotations
+
+import json
+import math
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from heldout.edit import Edit, edit_from_plain
+from heldout.errors import EditError
+from heldout.signatures.engine import Client, ask
+from heldout.signatures.records import BEHAVIOURS, Answered, Diagnosis
+
+MAX_TEXT = 600
+"""Longest free text that is kept of a model's answer, in characters."""
+
+
+async def diagnose(client: Client, digest: str, *, seed: int | None = None) -> Answered[Diagnosis]:
+    """Read one failing investigation. ``digest`` must be redacted already.
+
+    Behaviours outside the closed list are dropped; none left means ``other``.
+    """
+    from heldout.signatures.forms import diagnose_form
+
+    answer = await ask(diagnose_form(), client, {"digest": digest}, seed=seed)
+    if answer.value is None:
+        return Answered(None, answer.spent, answer.failure)
+    said = answer.value
+    named = [str(item).strip().casefold() for item in (said.primary, *said.behaviours)]
+    known = tuple(dict.fromkeys(item for item in named if item in BEHAVIOURS)) or ("other",)
+    days = float(said.window_days)
+    return Answered(
+        Diagnosis(
+            found=str(said.found)[:MAX_TEXT],
+            never_asked=tuple(str(item)[:MAX_TEXT] for item in said.never_asked[:8]),
+            window_days=days if math.isfinite(days) and days > 0 else 0.0,
+            decoy_believed=bool(said.decoy_believed),
+            primary=known[0],
+            behaviours=known,
+        ),
+        answer.spent,
+    )
+
+
+async def propose(
+    client: Client,
+    *,
+    brain: Mapping[str, str],
+    target_file: str,
+    cluster: str,
+    diagnoses: Sequence[Diagnosis],
+    rejected: Sequence[Mapping[str, Any]] = (),
+    candidates: int = 3,
+    max_lines: int = 8,
+    seed: int | None = None,
+) -> Answered[tuple[Edit, ...]]:
+    """Ask for candidate edits that answer one cluster of failures.
+
+    Drafts that are no edits (no operation, an action that does not exist) are dropped; when none
+    is left the answer is a failure.
+    """
+    from heldout.signatures.forms import propose_form
+
+    inputs = {
+        "brain": "\n\n".join(f"### FILE {name}\n{text}" for name, text in brain.items()),
+        "target_file": target_file + ("" if target_file in brain else " (does not exist yet)"),
+        "cluster": cluster,
+        "diagnoses": json.dumps([item.plain() for item in diagnoses], indent=1),
+        "rejected": json.dumps(list(rejected), indent=1),
+        "limits": f"at most {candidates} candidates, each at most {max_lines} added lines",
+    }
+    answer = await ask(propose_form(), client, inputs, seed=seed)
+    if answer.value is None:
+        return Answered(None, answer.spent, answer.failure)
+    edits: list[Edit] = []
+    problem = "it held no edit"
+    for draft in answer.value.edits[:candidates]:
+        try:
+            edits.append(_edit(draft.model_dump()))
+        except EditError as error:
+            problem = error.sentence()
+    if not edits:
+        return Answered(None, answer.spent, f"no draft is an edit: {problem}")
+    return Answered(tuple(edits), answer.spent)
+
+
+async def revise(
+    client: Client,
+    edit: Edit,
+    findings: Sequence[Mapping[str, Any]],
+    *,
+    seed: int | None = None,
+) -> Answered[Edit]:
+    """Ask for a refused edit without what the findings mark. Findings must be redacted already."""
+    from heldout.signatures.forms import revise_form
+
+    plain = edit.plain()
+    draft = {"ops": list(plain["ops"]), "reason": edit.reason}
+    inputs = {
+        "draft": json.dumps(draft, indent=1),
+        "findings": json.dumps(list(findings), indent=1),
+    }
+    answer = await ask(revise_form(), client, inputs, seed=seed)
+    if answer.value is None:
+        return Answered(None, answer.spent, answer.failure)
+    try:
+        return Answered(_edit(answer.value.edit.model_dump()), answer.spent)
+    except EditError as error:
+        return Answered(None, answer.spent, error.sentence())
+
+
+def _edit(draft: Mapping[str, Any]) -> Edit:
+    texts = {
+        name: str(draft.get(name, ""))[:MAX_TEXT]
+        for name in ("reason", "expected_effect", "feared_harm")
+    }
+    return edit_from_plain({"ops": draft["ops"], **texts}, where="the proposer's answer")

@@ -1,0 +1,91 @@
+"""What typed calls return: a reading of one failure, drafts of edits, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, Generic, TypeVar
+
+T = TypeVar("T")
+
+BEHAVIOURS: Mapping[str, str] = {
+    "short_history": "change searches did not reach far enough back before the alert",
+    "value_origin": "found the mechanism or the value, never asked when it became what it is",
+    "proximity": "took the change nearest to the onset for the cause because of its timing",
+    "fleet": "never compared the affected members of the fleet with the unaffected ones",
+    "noise": "the list of changes was cut off or too wide and was never narrowed or paged",
+    "dependency": "stopped at the alerted service, did not follow what it depends on",
+    "unread_diff": "named a change without having read what it changed",
+    "forced_blame": "named a change although none explains the symptom",
+    "stale_blame": "named an old change although one at the onset touches the mechanism",
+    "mechanism": "never established how the failure works",
+    "unfinished": "ran into a limit or ended without an answer",
+    "other": "none of these",
+}
+"""The closed list of behaviours that failures are clustered by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """How one investigation went wrong, in words that name nothing of the incident.
+
+    ``window_days`` is how far back its change searches reached, in days before the alert (0 when
+    there was none). ``primary`` is the behaviour that would have changed the outcome.
+    """
+
+    found: str
+    never_asked: tuple[str, ...]
+    window_days: float
+    decoy_believed: bool
+    primary: str
+    behaviours: tuple[str, ...]
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data for the ledger and for the next prompt."""
+        data = asdict(self)
+        return {**data, "never_asked": list(self.never_asked), "behaviours": list(self.behaviours)}
+
+
+def diagnosis_from_plain(data: Mapping[str, Any]) -> Diagnosis:
+    """The reading as the ledger keeps it, back as a record."""
+    return Diagnosis(
+        found=str(data["found"]),
+        never_asked=tuple(str(item) for item in data["never_asked"]),
+        window_days=float(data["window_days"]),
+        decoy_believed=bool(data["decoy_believed"]),
+        primary=str(data["primary"]),
+        behaviours=tuple(str(item) for item in data["behaviours"]),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Spent:
+    """What calls cost. ``usd`` is ``None`` as soon as one price is unknown."""
+
+    calls: int = 0
+    input_tokens: int = 0
+    output_tokens: int = 0
+    usd: float | None = 0.0
+
+    def __add__(self, other: Spent) -> Spent:
+        usd = None if self.usd is None or other.usd is None else self.usd + other.usd
+        return Spent(
+            self.calls + other.calls,
+            self.input_tokens + other.input_tokens,
+            self.output_tokens + other.output_tokens,
+            usd,
+        )
+
+    @property
+    def tokens(self) -> int:
+        """Tokens in and out."""
+        return self.input_tokens + self.output_tokens
+
+
+@dataclass(frozen=True, slots=True)
+class Answered(Generic[T]):
+    """A typed call's outcome: a ``value``, or ``None`` and the ``failure`` in one sentence."""
+
+    value: T | None
+    spent: Spent
+    failure: str = ""
