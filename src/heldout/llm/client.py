@@ -1,0 +1,208 @@
+"""One client per model: the openai SDK's raw post, our own retries, limiter, prices and errors.
+
+The SDK's typed ``create`` walks every message of every request (6.9 ms CPU per call at 20 steps,
+measured); a ready body through ``client.post`` and the raw response decoded here take 1.1 ms.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import random
+import time
+from dataclasses import replace
+
+import httpx2
+import openai
+
+from heldout.errors import ProviderProtocol, ProviderUnavailable
+from heldout.llm.endpoints import OPENAI_URL, Endpoint, endpoint_for
+from heldout.llm.failures import Failure, failure_of
+from heldout.llm.limiter import Limiter, limiter_for
+from heldout.llm.messages import ModelReply, ModelRequest
+from heldout.llm.names import ModelName
+from heldout.llm.prices import cost
+from heldout.llm.transports import (
+    Bounds,
+    InProcessTransport,
+    ResponseTooLarge,
+    SocketTransport,
+)
+from heldout.llm.wire import decode, encode
+
+_PATH = "/chat/completions"
+
+
+class ModelClient:
+    """Calls one model. Make it with :func:`open_client`; use it from any event loop.
+
+    Every loop gets an SDK client of its own, since connections belong to the loop that opened them.
+    """
+
+    def __init__(
+        self, model: ModelName, endpoint: Endpoint, *, concurrency: int, bounds: Bounds
+    ) -> None:
+        self.model = model
+        self.base_url = endpoint.base_url
+        self.limiter: Limiter = limiter_for(model.provider, model.name, endpoint.base_url)
+        self._endpoint = endpoint
+        self._concurrency = concurrency
+        self._bounds = bounds
+        self._clients: dict[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = {}
+        self._where = f"{model} at {endpoint.base_url}"
+        self._jitter = random.Random()
+        self._open = True
+        self.limiter.register(concurrency)
+
+    def __repr__(self) -> str:
+        return f"ModelClient({str(self.model)!r}, base_url={self.base_url!r})"
+
+    async def __aenter__(self) -> ModelClient:
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        await self.aclose()
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """One reply; failures of the provider are a :class:`~heldout.errors.ProviderError`."""
+        body = encode(self.model, request)
+        bounds = self._bounds
+        first: float | None = None
+        malformed = 0
+        for attempt in range(1, bounds.attempts + 1):
+            async with self.limiter.slot() as granted:
+                began = time.monotonic()
+                first = began if first is None else first
+                outcome = await self._attempt(body)
+                seconds = time.monotonic() - began
+                if isinstance(outcome, ModelReply):
+                    self.limiter.succeed()
+                    return replace(
+                        outcome,
+                        usd=cost(self.model, outcome.usage),
+                        seconds=seconds,
+                        attempts=attempt,
+                    )
+                if outcome.throttled:
+                    self.limiter.throttle(granted, outcome.retry_after)
+            malformed += isinstance(outcome.error, ProviderProtocol)
+            last = attempt == bounds.attempts or malformed >= bounds.protocol_attempts
+            if last or not outcome.retry:
+                raise _told(outcome, attempt)
+            delay = self._delay(attempt, outcome)
+            if time.monotonic() + delay - first > bounds.retry_seconds:
+                raise _told(outcome, attempt, delay)
+            await asyncio.sleep(delay)
+        raise AssertionError("the last attempt returns or raises")
+
+    async def aclose(self) -> None:
+        """Close this loop's connections and forget those of loops that are gone."""
+        client = self._clients.pop(asyncio.get_running_loop(), None)
+        if client is not None:
+            await client.close()
+        for loop in [loop for loop in self._clients if loop.is_closed()]:
+            del self._clients[loop]
+        if self._open and not self._clients:
+            self._open = False
+            self.limiter.unregister(self._concurrency)
+
+    async def _attempt(self, body: bytes) -> ModelReply | Failure:
+        try:
+            async with asyncio.timeout(self._bounds.total):
+                raw = await self._post(body)
+            return decode(raw, where=self._where, sent_bytes=len(body))
+        except (
+            openai.OpenAIError,
+            httpx2.HTTPError,
+            httpx2.StreamError,
+            ProviderProtocol,
+            OSError,
+        ) as error:
+            return failure_of(error, self._endpoint, self._where)
+
+    async def _post(self, body: bytes) -> bytes:
+        response = await self._sdk().post(
+            _PATH, content=body, cast_to=httpx2.Response, stream=True, stream_cls=openai.AsyncStream
+        )
+        assert isinstance(response, httpx2.Response)
+        received = bytearray()
+        try:
+            async for chunk in response.aiter_bytes():
+                received += chunk
+                if len(received) > self._bounds.max_bytes:
+                    raise ResponseTooLarge(f"more than {self._bounds.max_bytes} bytes")
+        finally:
+            await response.aclose()
+        return bytes(received)
+
+    def _delay(self, attempt: int, failure: Failure) -> float:
+        backoff = min(
+            self._bounds.first_delay * 2.0 ** (attempt - 1), self._bounds.longest_delay
+        ) * self._jitter.uniform(0.5, 1.0)
+        return max(backoff, failure.retry_after or 0.0)
+
+    def _sdk(self) -> openai.AsyncOpenAI:
+        loop = asyncio.get_running_loop()
+        client = self._clients.get(loop)
+        if client is None:
+            if not self._open:
+                self._open = True
+                self.limiter.register(self._concurrency)
+            client = self._clients[loop] = _sdk_client(
+                self.model, self._endpoint, self._bounds, self.limiter.ceiling
+            )
+        return client
+
+
+def open_client(
+    model: str | ModelName,
+    *,
+    base_url: str = "",
+    concurrency: int = 8,
+    bounds: Bounds | None = None,
+) -> ModelClient:
+    """A client for ``provider/name@effort``.
+
+    Raises :class:`UsageError` for a name that is none and :class:`ConfigError` where key or base
+    URL are missing. No connection is made before the first call.
+    """
+    name = model if isinstance(model, ModelName) else ModelName.parse(model)
+    endpoint = endpoint_for(name, base_url)
+    return ModelClient(name, endpoint, concurrency=concurrency, bounds=bounds or Bounds())
+
+
+def _sdk_client(
+    model: ModelName, endpoint: Endpoint, bounds: Bounds, connections: int
+) -> openai.AsyncOpenAI:
+    transport: httpx2.AsyncBaseTransport = (
+        InProcessTransport()
+        if model.is_simulated
+        else SocketTransport(endpoint, bounds, connections)
+    )
+    timeout = httpx2.Timeout(bounds.read, connect=bounds.connect, pool=None)
+    # OpenAI's own headers from the environment (organisation, project) go to OpenAI only.
+    foreign = endpoint.base_url != OPENAI_URL
+    omitted = {"OpenAI-Organization": openai.Omit(), "OpenAI-Project": openai.Omit()}
+    return openai.AsyncOpenAI(
+        api_key=endpoint.key,
+        base_url=endpoint.base_url,
+        max_retries=0,
+        timeout=timeout,
+        default_headers=omitted if foreign else None,  # type: ignore[arg-type]
+        http_client=httpx2.AsyncClient(
+            transport=transport,
+            timeout=timeout,
+            follow_redirects=False,
+            headers={"Accept-Encoding": "identity"},
+        ),
+    )
+
+
+def _told(failure: Failure, attempts: int, delay: float | None = None) -> Exception:
+    """The failure's error, saying how often it was tried and why no longer."""
+    error = failure.error
+    if attempts == 1 and delay is None:
+        return error
+    tried = f" (tried {attempts} times)" if attempts > 1 else ""
+    if delay is not None and isinstance(error, ProviderUnavailable):
+        tried = f" (tried {attempts} times; the next try would be in {delay:.0f} s)"
+    return type(error)(error.what + tried, where=error.where, mend=error.mend)

@@ -1,0 +1,140 @@
+"""What an exception of the SDK or of HTTP means, and whether trying again can help."""
+
+from __future__ import annotations
+
+import math
+import time
+from dataclasses import dataclass
+from email.utils import parsedate_to_datetime
+
+import httpx2
+import openai
+
+from heldout.errors import (
+    ProviderError,
+    ProviderFiltered,
+    ProviderProtocol,
+    ProviderRefused,
+    ProviderUnavailable,
+)
+from heldout.llm.endpoints import Endpoint
+from heldout.llm.transports import ResponseTooLarge
+
+_TRANSIENT = frozenset({408, 409, 425, 429})
+
+
+class ContextExceeded(ProviderRefused):
+    """The conversation no longer fits the model's context window: the agent's own doing."""
+
+    reason = "context_exceeded"
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """One failed attempt: the error it would end with, and how to go on."""
+
+    error: ProviderError
+    retry: bool
+    throttled: bool = False
+    retry_after: float | None = None
+
+
+def failure_of(error: BaseException, endpoint: Endpoint, where: str) -> Failure:
+    """Classify what was raised while a request was made."""
+    if isinstance(error, ProviderProtocol):
+        return Failure(error, retry=True)
+    if isinstance(error, ProviderError):
+        return Failure(error, retry=False)
+    if isinstance(error, openai.APIStatusError):
+        return _status(error, endpoint, where)
+    cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
+    if isinstance(cause, ResponseTooLarge):
+        return Failure(
+            ProviderProtocol(
+                f"the provider sent {cause}",
+                where=where,
+                mend="Check that the base URL speaks Chat Completions",
+            ),
+            retry=False,
+        )
+    if isinstance(cause, httpx2.DecodingError):
+        return Failure(
+            ProviderProtocol(
+                "the provider sent a body that cannot be decoded",
+                where=where,
+                mend="Check the base URL and what stands between",
+            ),
+            retry=True,
+        )
+    if isinstance(cause, httpx2.TimeoutException | openai.APITimeoutError | TimeoutError):
+        what = "the provider did not answer in time"
+    elif isinstance(cause, httpx2.ConnectError):
+        what = "the provider cannot be reached"
+    else:
+        what = f"the connection to the provider broke ({type(cause).__name__})"
+    return Failure(
+        ProviderUnavailable(what, where=where, mend="Check the base URL, then resume the run"),
+        retry=True,
+    )
+
+
+def retry_after(headers: httpx2.Headers) -> float | None:
+    """Seconds that the server asks to wait: ``retry-after-ms``, ``Retry-After`` in seconds or date.
+
+    ``None`` where it says nothing usable; never negative, possibly huge, never infinite.
+    """
+    for name, unit in (("retry-after-ms", 1000.0), ("retry-after", 1.0)):
+        value = headers.get(name)
+        if value is None:
+            continue
+        try:
+            seconds = float(value) / unit
+        except ValueError:
+            continue
+        if math.isfinite(seconds) and seconds >= 0:
+            return seconds
+    try:
+        moment = parsedate_to_datetime(headers.get("retry-after", ""))
+        return max(moment.timestamp() - time.time(), 0.0)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+
+
+def _status(error: openai.APIStatusError, endpoint: Endpoint, where: str) -> Failure:
+    status = error.status_code
+    code, message = _code_and_message(error.body)
+    said = endpoint.redacted(message)
+    what = f"the provider answered {status}" + (f": {said}" if said else "")
+    if code == "content_filter" or code == "content_policy_violation":
+        return Failure(
+            ProviderFiltered(what, where=where, mend="It counts as invalid"), retry=False
+        )
+    if code == "context_length_exceeded" or "maximum context length" in message:
+        return Failure(
+            ContextExceeded(what, where=where, mend="Lower limits.max_tokens"), retry=False
+        )
+    if code == "insufficient_quota":
+        mend = "Check the account's plan and billing"
+        return Failure(ProviderRefused(what, where=where, mend=mend), retry=False)
+    if status in _TRANSIENT or status >= 500:
+        return Failure(
+            ProviderUnavailable(what, where=where, mend="Wait, then resume the run"),
+            retry=True,
+            throttled=status == 429,
+            retry_after=retry_after(error.response.headers),
+        )
+    mend = {
+        401: "Check the key in the environment",
+        403: "Check what the key may do",
+        404: "Check the model's name and the base URL",
+    }.get(status, "Check the base URL and the model's name")
+    return Failure(ProviderRefused(what, where=where, mend=mend), retry=False)
+
+
+def _code_and_message(body: object) -> tuple[str, str]:
+    if isinstance(body, dict):
+        inner = body.get("error", body)
+        if isinstance(inner, dict):
+            return str(inner.get("code") or ""), str(inner.get("message") or "")
+        return "", str(inner)
+    return "", body if isinstance(body, str) else ""
