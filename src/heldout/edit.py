@@ -13,7 +13,7 @@ from typing import Any, Literal
 import whatthepatch
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from heldout.brain import Brain, normalise
+from heldout.brain import APPEND, Brain, normalise
 from heldout.errors import EditError
 
 Action = Literal["append", "insert_after", "replace", "delete"]
@@ -24,7 +24,8 @@ class Op:
     """One change of one file. ``anchor`` is a whole line of it (stripped); ``append`` needs none.
 
     ``append`` adds ``text`` at the end of the file, ``insert_after`` behind the anchor line,
-    ``replace`` puts it in the anchor's place, ``delete`` takes the anchor line away.
+    ``replace`` puts it in the anchor's place, ``delete`` takes the anchor line away. An ``append``
+    to an overlay that does not exist yet makes one that is appended to its base file.
     """
 
     file: str
@@ -117,10 +118,9 @@ def apply_edits(brain: Brain, edits: Iterable[Edit]) -> Brain:
 
 def _apply(brain: Brain, op: Op) -> Brain:
     files = brain.all_files()
-    new_overlay = op.file.startswith("overlays/") and op.file.endswith(".md")
     if ".." in op.file.split("/") or op.file.startswith("/"):
         raise EditError(f"'{op.file}' leads out of the brain", mend="Name a file of the brain")
-    if op.file not in files and not (new_overlay and op.action == "append"):
+    if op.file not in files and not (_new_overlay(op.file) and op.action == "append"):
         raise EditError(
             f"the brain has no file '{op.file}'", mend=f"It has: {', '.join(sorted(files))}"
         )
@@ -131,6 +131,8 @@ def _apply(brain: Brain, op: Op) -> Brain:
     if op.action == "append":
         if not op.text.strip():
             raise EditError("an append without text", where=op.file, mend="Give it lines")
+        if op.file not in files and added[0].strip() != APPEND:
+            lines = [APPEND, ""]
         return brain.with_file(op.file, normalise("\n".join([*lines, *added])))
     places = [i for i, line in enumerate(lines) if line.strip() == op.anchor.strip()]
     if not op.anchor.strip() or len(places) != 1:
@@ -146,6 +148,10 @@ def _apply(brain: Brain, op: Op) -> Brain:
     else:
         del lines[at]
     return brain.with_file(op.file, normalise("\n".join(lines)))
+
+
+def _new_overlay(name: str) -> bool:
+    return name.startswith("overlays/") and name.endswith(".md") and ".." not in name.split("/")
 
 
 def diff(before: Brain, after: Brain) -> str:
@@ -182,12 +188,12 @@ def apply_unified_diff(brain: Brain, text: str, *, where: str = "patch") -> Brai
     for patch in patches:
         path = str(patch.header.new_path or patch.header.old_path)
         name = path.removeprefix("b/").removeprefix("a/").removeprefix("brain/")
-        if name not in files:
+        if name not in files and not _new_overlay(name):
             raise EditError(f"the brain has no file '{name}'", where=where, mend="Check the paths")
         if not brain.editable(name):
             raise EditError(f"'{name}' is frozen", where=where, mend="Edit a file that is tuned")
         try:
-            result = whatthepatch.apply_diff(patch, files[name].splitlines())
+            result = whatthepatch.apply_diff(patch, files.get(name, "").splitlines())
         except whatthepatch.exceptions.WhatThePatchException as error:
             raise EditError(
                 f"a hunk does not fit '{name}'", where=where, mend="Make it against this brain"
