@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -10,10 +11,18 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.agent.trace import Step, Trace
-from heldout.compare import behaviour, compare_runs, render_comparison, require
+from heldout.compare import (
+    behaviour,
+    compare_runs,
+    compare_stored,
+    final_outcomes,
+    render_comparison,
+    require,
+)
 from heldout.errors import ComparisonFailed, UsageError
 from heldout.interface import Submission
 from heldout.judge.verdict import Verdict
+from heldout.store import Ledger
 
 ALERT = "# HighErrorRate\nFired at 2026-03-04T12:00:00Z\nService: harbor"
 
@@ -228,3 +237,79 @@ def test_every_incident_stands_in_one_cell_and_the_worst_case_never_flatters(
             result.count("broken"),
         )
     assert render_comparison(result)
+
+
+def stored(ledger: Ledger, run: str, results: dict[str, str], **more: Any) -> None:
+    """Put a run's manifest into a ledger."""
+    manifest = {
+        "repeats": more.get("repeats", 3),
+        "arms": [{"name": name, "brain": "b"} for name in more.get("arms", ["only"])],
+        "cases": [{"incident": name, "world": more.get("world", "w")} for name in results],
+    }
+    row = {"run": run, "purpose": "train", "set": "s", "model": more.get("model", "sim/anchored")}
+    ledger.append("runs", [row | {"manifest_json": manifest, "cases_json": []}])
+
+
+@dataclass(frozen=True)
+class Attempt(Outcome):
+    """An outcome with its slot."""
+
+    arm: str = "only"
+    repeat: int = 0
+    attempt: int = 0
+
+
+def attempts(results: dict[str, str], arm: str = "only") -> list[Attempt]:
+    """As :func:`outcomes`, one repeat each."""
+    result = []
+    for one in outcomes(results):
+        repeat = sum(o.incident == one.incident for o in result)
+        result.append(Attempt(one.incident, one.verdict, one.trace, one.reason, arm, repeat))
+    return result
+
+
+def test_stored_runs_are_found_paired_and_labelled(tmp_path: Path):
+    """Two runs of a ledger by the beginnings of their ids; incidents of only one are unpaired."""
+    played = {"aaaa1111": {"a": "fff", "b": "ppp"}, "bbbb2222": {"b": "ppp", "a": "ppp", "c": "p"}}
+    with Ledger.open(tmp_path / "ledger.duckdb") as ledger:
+        for run, results in played.items():
+            stored(ledger, run, results, repeats=3)
+        result = compare_stored(ledger, "aaaa", "bbbb", lambda _, run: attempts(played[run]))
+    assert result.named("fixed") == ("a",)
+    assert result.named("unpaired") == ("c",)
+    assert result.before.name == "aaaa1111:only"
+
+
+def test_stored_runs_that_cannot_be_compared_are_refused(tmp_path: Path):
+    """Several arms and none named, an unknown arm, other worlds, nothing in common: usage errors."""
+    with Ledger.open(tmp_path / "ledger.duckdb") as ledger:
+        stored(ledger, "aaaa", {"a": "p"}, arms=["before", "after"])
+        stored(ledger, "bbbb", {"a": "p"}, world="other")
+        stored(ledger, "cccc", {"z": "p"})
+        for first, second, why in [
+            ("aaaa", "bbbb", "several arms"),
+            ("aaaa:noop", "bbbb", "no arm 'noop'"),
+            ("aaaa:after", "bbbb", "another world"),
+            ("bbbb", "cccc", "share no incident"),
+            ("dddd", "cccc", "names no run"),
+        ]:
+            with pytest.raises(UsageError, match=why):
+                compare_stored(ledger, first, second, lambda *_: [])
+
+
+def test_a_slot_counts_once():
+    """The first valid attempt is final; only a slot without one keeps its last invalid."""
+    invalid = Attempt("a", Verdict("invalid", "", "exact"), None, "provider")
+    passed = Attempt("a", Verdict("pass", "", "exact"), attempt=1)
+    later = Attempt("a", Verdict("fail", "", "exact"), attempt=2)
+    assert final_outcomes([later, invalid, passed]) == {"only": [passed]}
+    again = Attempt("a", Verdict("invalid", "", "exact"), None, "store", attempt=1)
+    assert final_outcomes([again, invalid]) == {"only": [again]}
+
+
+def test_two_models_may_be_compared_on_purpose():
+    """Served models that differ because two models were asked decide nothing against it."""
+    names = [f"i{n}" for n in range(10)]
+    old = outcomes(dict.fromkeys(names, "f"), served="m-1")
+    new = outcomes(dict.fromkeys(names, "p"), served="m-2")
+    assert compare_runs(old, new, names, 1, across_models=True).outcome() == "gain"

@@ -14,6 +14,7 @@ from heldout.compare.pairs import (
     tallies,
     worst_case,
 )
+from heldout.compare.stored import compare_stored, final_outcomes
 from heldout.compare.text import render_comparison
 
 __all__ = [
@@ -28,7 +29,9 @@ __all__ = [
     "WorstCase",
     "behaviour",
     "compare_runs",
+    "compare_stored",
     "cost",
+    "final_outcomes",
     "render_comparison",
     "require",
     "tallies",

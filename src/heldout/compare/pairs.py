@@ -147,6 +147,8 @@ class Comparison:
     """Of per-incident pass rates, interval clustered by incident."""
     repeats: int
     cells: Mapping[Cell, tuple[str, ...]] = field(default_factory=dict)
+    across_models: bool = False
+    """True when two models are compared on purpose."""
 
     def named(self, cell: Cell) -> tuple[str, ...]:
         """The incidents of one cell, by id."""
@@ -168,8 +170,11 @@ class Comparison:
 
     @property
     def same_model(self) -> bool:
-        """False when more than one served model answered across both arms."""
-        return len({*self.before.served_models, *self.after.served_models}) <= 1
+        """False when a provider answered with another model, within an arm or between arms."""
+        sides = (self.before.served_models, self.after.served_models)
+        if self.across_models:
+            return all(len(served) <= 1 for served in sides)
+        return len({*sides[0], *sides[1]}) <= 1
 
     def outcome(self, min_coverage: float = 0.9) -> Outcome:
         """The word for this comparison alone, without looks and controls."""
@@ -219,19 +224,23 @@ def compare_runs(
     repeats: int,
     *,
     names: tuple[str, str] = ("before", "after"),
+    repeats_after: int | None = None,
+    across_models: bool = False,
     known: Mapping[str, frozenset[str]] | None = None,
 ) -> Comparison:
     """Compare two arms on ``incidents``.
 
     ``before`` and ``after`` hold at most one outcome per slot (the first valid one, or the last
     invalid one). ``known`` gives, per incident, the entity ids and names of its world; without it
-    the share of named entities that exist is undefined.
+    the share of named entities that exist is undefined. ``repeats_after`` is given when the second
+    arm was planned with another number of repeats.
     """
     order = sorted(incidents)
     chosen = set(order)
     old = [one for one in before if one.incident in chosen]
     new = [one for one in after if one.incident in chosen]
-    left, right = tallies(old, order, repeats), tallies(new, order, repeats)
+    left = tallies(old, order, repeats)
+    right = tallies(new, order, repeats if repeats_after is None else repeats_after)
     pairs = tuple(Pair(name, left[name], right[name]) for name in order)
     cells: dict[Cell, list[str]] = defaultdict(list)
     for pair in pairs:
@@ -252,6 +261,7 @@ def compare_runs(
         ),
         repeats=repeats,
         cells={name: tuple(ids) for name, ids in cells.items() if ids},
+        across_models=across_models,
     )
 
 
