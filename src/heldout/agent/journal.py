@@ -22,16 +22,24 @@ class JournalEntry:
 
     ``index`` counts requests from 0. ``asked`` is a hash over everything sent so far (messages,
     tools, model, seed): a replay whose conversation differs from the recorded one is refused.
+    ``elapsed`` is how long the investigation had worked, in seconds, when it asked: a replay takes
+    the same decisions about its time limit.
     """
 
     index: int
     asked: str
+    elapsed: float
     reply: ModelReply
 
     def to_json(self) -> str:
         """One line of JSON."""
         return json.dumps(
-            {"index": self.index, "asked": self.asked, "reply": self.reply.plain()},
+            {
+                "index": self.index,
+                "asked": self.asked,
+                "elapsed": self.elapsed,
+                "reply": self.reply.plain(),
+            },
             ensure_ascii=True,
             separators=(",", ":"),
         )
@@ -41,15 +49,18 @@ class JournalEntry:
         """Read one line; a truncated or foreign one is a :class:`StoreError`."""
         try:
             data = json.loads(text)
-            index, asked, reply = data["index"], data["asked"], data["reply"]
+            index, asked, elapsed = data["index"], data["asked"], float(data["elapsed"])
+            reply = data["reply"]
             if not isinstance(index, int) or not isinstance(asked, str):
                 raise TypeError("index or asked")
+            if not isinstance(reply, dict):
+                raise TypeError("reply")
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise StoreError(
                 f"a journal line cannot be read ({type(error).__name__})",
                 mend="Drop the line and those after it; the rest is asked again",
             ) from error
-        return cls(index, asked, ModelReply.from_plain(reply))
+        return cls(index, asked, elapsed, ModelReply.from_plain(reply))
 
 
 OnStep = Callable[[JournalEntry], None]

@@ -7,13 +7,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.llm.messages import ModelReply, ModelRequest, ToolCall, Usage
+from heldout.llm.messages import ContextExceeded, ModelReply, ModelRequest, ToolCall, Usage
 from heldout.llm.names import ModelName
 from heldout.llm.prices import cost, price_of, prices_as_of
 
 if TYPE_CHECKING:
     from heldout.llm.client import ModelClient, open_client
-    from heldout.llm.failures import ContextExceeded
     from heldout.llm.transports import Bounds
 
 __all__ = [
@@ -33,7 +32,6 @@ __all__ = [
 
 _LAZY = {
     "Bounds": "transports",
-    "ContextExceeded": "failures",
     "ModelClient": "client",
     "open_client": "client",
 }

@@ -18,15 +18,10 @@ from heldout.errors import (
     ProviderUnavailable,
 )
 from heldout.llm.endpoints import Endpoint
+from heldout.llm.messages import ContextExceeded
 from heldout.llm.transports import ResponseTooLarge
 
 _TRANSIENT = frozenset({408, 409, 425, 429})
-
-
-class ContextExceeded(ProviderRefused):
-    """The conversation no longer fits the model's context window: the agent's own doing."""
-
-    reason = "context_exceeded"
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from heldout.errors import StoreError
+from heldout.errors import ProviderRefused, StoreError
+
+
+class ContextExceeded(ProviderRefused):
+    """The conversation no longer fits the model's context window: the agent's own doing."""
+
+    reason = "context_exceeded"
 
 
 @dataclass(frozen=True, slots=True)

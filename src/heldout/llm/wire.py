@@ -136,7 +136,8 @@ def _tool_calls(raw: Any, where: str) -> tuple[ToolCall, ...]:
         return ()
     if not isinstance(raw, list):
         raise _protocol("tool calls that are no list", where)
-    calls = []
+    calls: list[ToolCall] = []
+    taken: set[str] = set()
     for position, item in enumerate(raw):
         function = item.get("function") if isinstance(item, dict) else None
         if not isinstance(function, dict) or not isinstance(function.get("name"), str):
@@ -145,9 +146,12 @@ def _tool_calls(raw: Any, where: str) -> tuple[ToolCall, ...]:
         if isinstance(arguments, dict):
             arguments = json.dumps(arguments)
         call_id = item.get("id")
+        if not isinstance(call_id, str) or not call_id or call_id in taken:
+            call_id = f"call_{position}"
+        taken.add(call_id)
         calls.append(
             ToolCall(
-                id=call_id if isinstance(call_id, str) and call_id else f"call_{position}",
+                id=call_id,
                 name=function["name"],
                 arguments=arguments if isinstance(arguments, str) else "",
             )

@@ -1,0 +1,186 @@
+"""The tools of one investigation: the environment's session, skills, and what guards both."""
+
+from __future__ import annotations
+
+import json
+import re
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import orjson
+from rapidfuzz import process
+
+from heldout.agent.prompt import NOT_RUN, READ_SKILL, REPEATED, SUBMIT
+from heldout.agent.trace import Step
+from heldout.brain import Brain
+from heldout.errors import HeldoutError, WorldError
+from heldout.interface import Session, Submission, ToolAnswer, ToolSpec
+from heldout.llm.messages import ToolCall
+
+REFUSED_REPEAT = 3
+"""The n-th identical call is answered by the harness instead of run."""
+
+STOPPING_REPEAT = 5
+"""The n-th identical call ends the investigation."""
+
+STOPPING_MALFORMED = 4
+"""So many malformed calls in a row end the investigation."""
+
+
+_FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n?", re.DOTALL)
+
+
+class SandboxFailure(WorldError):
+    """The environment broke inside a call (it did not answer with an error): invalid, not fail."""
+
+    reason = "sandbox"
+
+
+@dataclass(slots=True)
+class Toolbox:
+    """Runs the model's calls, one :class:`Step` each, and counts what must not go on for ever."""
+
+    session: Session
+    specs: tuple[ToolSpec, ...]
+    brain: Brain
+    max_steps: int
+    steps: list[Step] = field(default_factory=list)
+    final: bool = False
+    looping: bool = False
+    malformed: int = 0
+    """Malformed calls in a row."""
+    seconds: float = 0.0
+    _seen: Counter[tuple[str, bytes]] = field(default_factory=Counter)
+    _names: frozenset[str] = frozenset()
+    _own_skills: bool = False
+
+    def __post_init__(self) -> None:
+        self._own_skills = bool(self.brain.on_demand) and READ_SKILL.name not in {
+            spec.name for spec in self.specs
+        }
+        if self._own_skills:
+            self.specs = (*self.specs, READ_SKILL)
+        self._names = frozenset(spec.name for spec in self.specs)
+
+    @property
+    def names(self) -> frozenset[str]:
+        """The tools that the model may call."""
+        return self._names
+
+    def wire(self) -> list[dict[str, Any]]:
+        """All tools, as sent with every request."""
+        return [spec.wire() for spec in self.specs]
+
+    def submit_name(self) -> str:
+        """The tool that ends the session: ``submit_diagnosis``, else the environment's last one."""
+        if SUBMIT in self._names:
+            return SUBMIT
+        own = [spec.name for spec in self.specs if spec is not READ_SKILL]
+        return own[-1] if own else SUBMIT
+
+    def run(self, call: ToolCall, *, cut_off: bool = False, beyond_limit: bool = False) -> str:
+        """Run one call and return what the model is told. Never raises for the model's mistakes."""
+        began = time.perf_counter()
+        args: dict[str, Any] = {}
+        if not beyond_limit and len(self.steps) >= self.max_steps:
+            answer = _error("limit_reached", NOT_RUN)
+            return answer.text
+        if call.name not in self._names:
+            answer = self._unknown(call.name)
+        else:
+            parsed = _arguments(call.arguments)
+            if parsed is None:
+                answer = self._not_json(call, cut_off)
+            else:
+                args = parsed
+                self.malformed = 0
+                answer = self._checked(call.name, args)
+        seconds = time.perf_counter() - began
+        self.seconds += seconds
+        self.steps.append(
+            Step(
+                index=len(self.steps),
+                tool=call.name[:100],
+                args=args,
+                answer=answer.text,
+                is_error=answer.is_error,
+                shown_ids=answer.shown_ids,
+                seconds=seconds,
+            )
+        )
+        self.final = self.final or answer.final
+        return answer.text
+
+    def submission(self) -> Submission:
+        """What was submitted; a session that ended without one broke its contract."""
+        made = self.session.finish()
+        if made is None:
+            raise SandboxFailure(
+                "the environment ended the session and holds no submission",
+                mend="Report it with the environment's name and version",
+            )
+        return made
+
+    def _checked(self, name: str, args: dict[str, Any]) -> ToolAnswer:
+        key = (name, orjson.dumps(args, option=orjson.OPT_SORT_KEYS))
+        self._seen[key] += 1
+        if self._seen[key] >= STOPPING_REPEAT:
+            self.looping = True
+        if self._seen[key] >= REFUSED_REPEAT:
+            return _error("repeated_call", REPEATED)
+        if self._own_skills and name == READ_SKILL.name:
+            return self._skill(args)
+        return self._call(name, args)
+
+    def _call(self, name: str, args: Mapping[str, Any]) -> ToolAnswer:
+        try:
+            return self.session.call(name, args)
+        except HeldoutError:
+            raise
+        except Exception as error:  # the boundary to environments that we did not write
+            raise SandboxFailure(
+                f"the environment broke in '{name}' ({type(error).__name__}: {str(error)[:200]})",
+                mend="It counts as invalid; repair the environment and resume the run",
+            ) from error
+
+    def _skill(self, args: Mapping[str, Any]) -> ToolAnswer:
+        skills = {skill.name: skill for skill in self.brain.skills()}
+        wanted = args.get("name")
+        skill = skills.get(wanted) if isinstance(wanted, str) else None
+        if skill is None:
+            return _error("unknown_skill", "there is no skill of this name", tuple(skills))
+        text = _FRONT_MATTER.sub("", self.brain.files[skill.path]).strip()
+        return ToolAnswer(json.dumps({"name": skill.name, "text": text}, ensure_ascii=False))
+
+    def _unknown(self, name: str) -> ToolAnswer:
+        self.malformed += 1
+        near = process.extract(name[:100], sorted(self._names), limit=3, score_cutoff=50)
+        return _error(
+            "unknown_tool", "there is no tool of this name", tuple(str(one[0]) for one in near)
+        )
+
+    def _not_json(self, call: ToolCall, cut_off: bool) -> ToolAnswer:
+        self.malformed += 1
+        why = (
+            "your reply was cut off; make the call again, shorter" if cut_off else "send an object"
+        )
+        return _error("malformed_arguments", f"the arguments of {call.name} are not JSON: {why}")
+
+
+def _arguments(text: str) -> dict[str, Any] | None:
+    """The call's arguments; no text at all means no arguments."""
+    if not text.strip():
+        return {}
+    try:
+        data = orjson.loads(text)
+    except (orjson.JSONDecodeError, UnicodeEncodeError):
+        return None
+    return data if isinstance(data, dict) else None
+
+
+def _error(kind: str, message: str, near: tuple[str, ...] = ()) -> ToolAnswer:
+    body = {"error": {"type": kind, "message": message, "near": list(near)}}
+    return ToolAnswer(json.dumps(body, ensure_ascii=False), is_error=True)
