@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 
@@ -29,3 +30,10 @@ def scrub(text: str, secrets: tuple[tuple[str, str], ...]) -> str:
         if value in text:
             text = text.replace(value, f"[secret {name}]")
     return text
+
+
+def scrub_text(text: str) -> str:
+    """``text`` without the secrets of the environment, also where they stand within JSON."""
+    secrets = environment_secrets()
+    quoted = tuple((name, json.dumps(value)[1:-1]) for name, value in secrets)
+    return scrub(scrub(text, secrets), quoted)

@@ -1,0 +1,292 @@
+"""One attempt at one slot: play, judge, and say whose doing it was when that failed.
+
+The agent's own failures (a crash of the loop, malformed output, a limit) are a ``fail``; those of
+provider, judge, truth, world or job cap are ``invalid`` with a reason. To tell them apart, what
+stands around the agent is wrapped: anything unexpected that the environment or the client raises is
+theirs, and what else comes out of the loop is the agent's.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from heldout.agent import SandboxFailure
+from heldout.agent.journal import JournalEntry
+from heldout.agent.trace import Trace
+from heldout.errors import (
+    CapReached,
+    HeldoutError,
+    JudgeError,
+    ProviderError,
+    ProviderProtocol,
+    SpecError,
+    StoreError,
+    WorldError,
+)
+from heldout.interface import Interface, Session, Submission, ToolAnswer, ToolSpec
+from heldout.judge.verdict import Verdict
+from heldout.llm import ModelReply, ModelRequest
+from heldout.run.caps import Budget
+from heldout.run.journal import Journal
+from heldout.run.plan import Plan
+from heldout.run.records import VERSION, Record, trace_plain
+from heldout.run.slots import Slot
+from heldout.store import now_us
+from heldout.truth import Truth, read_truth
+
+CRASHED = "run"
+"""The judge named in the verdict on an agent that crashed: there was nothing to judge."""
+
+
+class Client(Protocol):
+    """What a run needs of a model client."""
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Ask once; failures of the service are :class:`ProviderError`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+Investigate = Callable[..., Awaitable[Trace]]
+Judge = Callable[[Submission, Truth], Verdict]
+
+
+@dataclass(frozen=True, slots=True)
+class Parts:
+    """What plays an attempt: the agent's loop, the judge, the client, the environment."""
+
+    investigate: Investigate
+    judge: Judge
+    client: Client
+    interface: Interface
+
+
+class _GuardedSession:
+    """A session whose unexpected failures are the world's."""
+
+    def __init__(self, session: Session) -> None:
+        self._session = session
+
+    def call(self, tool: str, args: Mapping[str, Any]) -> ToolAnswer:
+        try:
+            return self._session.call(tool, args)
+        except HeldoutError:
+            raise
+        except Exception as error:
+            raise _broken(error) from error
+
+    def finish(self) -> Submission | None:
+        try:
+            return self._session.finish()
+        except HeldoutError:
+            raise
+        except Exception as error:
+            raise _broken(error) from error
+
+    def close(self) -> None:
+        try:
+            self._session.close()
+        except HeldoutError:
+            raise
+        except Exception as error:
+            raise _broken(error) from error
+
+
+class GuardedInterface:
+    """An environment whose unexpected failures are :class:`SandboxFailure`."""
+
+    def __init__(self, interface: Interface) -> None:
+        self._interface = interface
+
+    @property
+    def name(self) -> str:
+        """The environment's name."""
+        return self._interface.name
+
+    def tool_specs(self) -> tuple[ToolSpec, ...]:
+        """The environment's tools."""
+        return self._interface.tool_specs()
+
+    def open(self, task_ref: str, seed: int) -> Session:
+        """Open one task."""
+        try:
+            return _GuardedSession(self._interface.open(task_ref, seed))
+        except HeldoutError:
+            raise
+        except Exception as error:
+            raise _broken(error) from error
+
+
+class CappedClient:
+    """A client that asks nothing more once the job's cap is reached."""
+
+    def __init__(self, client: Client, budget: Budget) -> None:
+        self._client = client
+        self._budget = budget
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Ask once; :class:`CapReached` instead when the job may spend no more."""
+        reached = self._budget.reached()
+        if reached:
+            raise CapReached(reached, mend="Raise the cap and run 'heldout resume'")
+        try:
+            return await self._client.complete(request)
+        except HeldoutError:
+            raise
+        except Exception as error:
+            raise ProviderProtocol(
+                f"the model client failed ({type(error).__name__}: {error})",
+                mend="Run 'heldout resume'; report it if it stays",
+            ) from error
+
+    async def aclose(self) -> None:
+        """The wrapped client is closed by whoever opened it."""
+
+
+async def attempt(
+    run: str, plan: Plan, slot: Slot, number: int, parts: Parts, budget: Budget, journal: Journal
+) -> Record:
+    """Play one attempt and return its record, valid or not.
+
+    A failure of the machine itself (:class:`StoreError`) or of the configuration is raised.
+    """
+    began = now_us()
+    replayed = journal.read()
+    reason, detail, trace, verdict = "", "", None, None
+    try:
+        truth = read_truth(slot.case.truth_file, digest=slot.case.truth_digest)
+        trace = await _investigate(plan, slot, parts, budget, journal, replayed)
+        verdict = _judged(parts.judge, trace, truth)
+    except ProviderError as error:
+        reason, detail = error.reason, str(error)
+    except (WorldError, SpecError, JudgeError, CapReached) as error:
+        reason, detail = _reason(error), str(error)
+    if verdict is None:
+        verdict = Verdict("invalid", f"{reason}: {detail}", CRASHED)
+    return {
+        "version": VERSION,
+        "run": run,
+        "incident": slot.case.incident.id,
+        "arm": slot.arm.name,
+        "repeat": slot.repeat,
+        "attempt": number,
+        "seed": slot.seed,
+        "model": plan.model,
+        "brain": slot.arm.brain.hash,
+        "world": slot.case.incident.digest,
+        "started": began,
+        "ended": now_us(),
+        "reason": reason,
+        "detail": detail[:2000],
+        "served_model": trace.served_model if trace else _served(journal.entries),
+        "spent": _spent(trace, journal.entries),
+        "verdict": {
+            "result": verdict.result,
+            "reasoning": verdict.reasoning,
+            "judge": verdict.judge,
+            "criteria": dict(verdict.criteria),
+        },
+        "trace": trace_plain(trace) if trace else None,
+    }
+
+
+def _reason(error: HeldoutError) -> str:
+    if isinstance(error, SandboxFailure):
+        return error.reason
+    kinds = {WorldError: "world", SpecError: "truth", JudgeError: "judge", CapReached: "cap"}
+    return next(name for kind, name in kinds.items() if isinstance(error, kind))
+
+
+async def _investigate(
+    plan: Plan,
+    slot: Slot,
+    parts: Parts,
+    budget: Budget,
+    journal: Journal,
+    replayed: Sequence[JournalEntry],
+) -> Trace:
+    def on_step(entry: JournalEntry) -> None:
+        usage = entry.reply.usage
+        budget.add(entry.reply.usd, usage.input_tokens + usage.output_tokens)
+        journal.write(entry)
+
+    try:
+        return await parts.investigate(
+            slot.case.incident,
+            slot.arm.brain,
+            CappedClient(parts.client, budget),
+            GuardedInterface(parts.interface),
+            model=plan.model,
+            limits=plan.limits,
+            seed=slot.seed,
+            on_step=on_step,
+            resume_steps=replayed,
+        )
+    except StoreError:
+        if not replayed:
+            raise
+        # What was recorded does not fit the conversation any more: it is played afresh.
+        journal.forget()
+        return await _investigate(plan, slot, parts, budget, journal, ())
+    except HeldoutError:
+        raise
+    except Exception as error:  # noqa: BLE001 - what else escapes the loop is the agent's crash
+        return _crash(error, journal.entries)
+
+
+def _judged(judge: Judge, trace: Trace, truth: Truth) -> Verdict:
+    if trace.stop_reason == "crash" and not trace.submission.complete:
+        return Verdict("fail", f"The agent crashed before it answered: {trace.detail}", CRASHED)
+    try:
+        return judge(trace.submission, truth)
+    except HeldoutError:
+        raise
+    except Exception as error:
+        raise JudgeError(f"the judge failed ({type(error).__name__}: {error})") from error
+
+
+def _crash(error: Exception, entries: Sequence[JournalEntry]) -> Trace:
+    spent = _spent(None, entries)
+    return Trace(
+        messages=(),
+        steps=(),
+        submission=Submission(complete=False),
+        stop_reason="crash",
+        served_model=_served(entries),
+        detail=f"{type(error).__name__}: {error}"[:2000],
+        **spent,
+    )
+
+
+def _spent(trace: Trace | None, entries: Sequence[JournalEntry]) -> dict[str, Any]:
+    """What an attempt cost: as its trace says, else as its journal does."""
+    if trace is not None:
+        names = ("calls", "input_tokens", "cached_tokens", "output_tokens", "usd", "seconds")
+        return {name: getattr(trace, name) for name in names}
+    replies = [entry.reply for entry in entries]
+    prices = [reply.usd for reply in replies]
+    known = [price for price in prices if price is not None]
+    return {
+        "calls": len(replies),
+        "input_tokens": sum(reply.usage.input_tokens for reply in replies),
+        "cached_tokens": sum(reply.usage.cached_tokens for reply in replies),
+        "output_tokens": sum(reply.usage.output_tokens for reply in replies),
+        "usd": float(sum(known)) if len(known) == len(prices) else None,
+        "seconds": float(sum(reply.seconds for reply in replies)),
+    }
+
+
+def _served(entries: Sequence[JournalEntry]) -> str:
+    return entries[-1].reply.served_model if entries else ""
+
+
+def _broken(error: Exception) -> SandboxFailure:
+    return SandboxFailure(
+        f"the environment failed ({type(error).__name__}: {str(error)[:200]})",
+        mend="It counts as invalid; repair the environment and run 'heldout resume'",
+    )

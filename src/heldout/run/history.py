@@ -1,0 +1,136 @@
+"""What came of a run, read back from the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import fields
+from functools import lru_cache, partial
+from typing import Any
+
+from heldout.agent.trace import Step, Trace
+from heldout.interface import Submission
+from heldout.judge.verdict import Verdict
+from heldout.run.plan import Outcome
+from heldout.run.records import unpack
+from heldout.store import Ledger, texts
+from heldout.store.queries import InvestigationRow, investigations
+
+_READ_LATER = frozenset({"messages", "steps", "submission", "detail"})
+
+
+class TraceReader:
+    """Reads traces from an open ledger; keeps the few that were read last."""
+
+    def __init__(self, ledger: Ledger) -> None:
+        self.read: Callable[[bytes], Trace] = lru_cache(maxsize=16)(self._read)
+        self._texts = partial(texts, ledger)
+
+    def _read(self, packed: bytes) -> Trace:
+        return unpack(packed, self._texts)
+
+
+class StoredTrace(Trace):
+    """A trace in the ledger: its figures at hand, its texts read when they are asked for.
+
+    Thousands of outcomes can so be held at once. Reading needs the ledger to be open.
+    """
+
+    __slots__ = ("_packed", "_reader")
+
+    _reader: TraceReader
+    _packed: bytes
+
+    @classmethod
+    def of(cls, reader: TraceReader, packed: bytes, light: Trace) -> StoredTrace:
+        """A stored trace with the figures of ``light``."""
+        trace = cls.__new__(cls)
+        for field in fields(Trace):
+            if field.name not in _READ_LATER:
+                object.__setattr__(trace, field.name, getattr(light, field.name))
+        object.__setattr__(trace, "_reader", reader)
+        object.__setattr__(trace, "_packed", packed)
+        return trace
+
+    def full(self) -> Trace:
+        """The whole trace, read from the ledger."""
+        return self._reader.read(self._packed)
+
+    @property
+    def messages(self) -> tuple[dict[str, Any], ...]:
+        """The conversation, system prompt first."""
+        return self.full().messages
+
+    @property
+    def steps(self) -> tuple[Step, ...]:
+        """The tool calls in order."""
+        return self.full().steps
+
+    @property
+    def submission(self) -> Submission:
+        """The diagnosis."""
+        return self.full().submission
+
+    @property
+    def detail(self) -> str:
+        """More about why it ended."""
+        return self.full().detail
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, Trace):
+            return NotImplemented
+        return _values(self.full()) == _values(
+            other.full() if isinstance(other, StoredTrace) else other
+        )
+
+    def __hash__(self) -> int:
+        return hash(self._packed)
+
+
+def _values(trace: Trace) -> tuple[Any, ...]:
+    return tuple(getattr(trace, field.name) for field in fields(Trace))
+
+
+def outcomes(ledger: Ledger, run_id: str, *, newest_verdict: bool = False) -> list[Outcome]:
+    """Every attempt of a run, ordered by incident, arm, repeat, attempt.
+
+    The verdict is the run's own; with ``newest_verdict`` the last one given (a second judge's, a
+    person's). Messages and steps of the traces are read when they are asked for.
+    """
+    reader = TraceReader(ledger)
+    rows = investigations(ledger, run_id)
+    return [outcome_from_row(reader, row, newest_verdict) for row in rows]
+
+
+def outcome_from_row(
+    reader: TraceReader, row: InvestigationRow, newest_verdict: bool = False
+) -> Outcome:
+    """The outcome of one stored attempt."""
+    given = row.verdicts[-1 if newest_verdict else 0]
+    result: Any = given.result
+    return Outcome(
+        incident=row.incident,
+        arm=row.arm,
+        repeat=row.repeat,
+        attempt=row.attempt,
+        verdict=Verdict(result, given.reasoning, given.judge, given.criteria),
+        trace=_stored(reader, row) if row.trace else None,
+        reason=row.reason,
+    )
+
+
+def _stored(reader: TraceReader, row: InvestigationRow) -> Trace:
+    stop: Any = row.stop_reason
+    light = Trace(
+        messages=(),
+        steps=(),
+        submission=Submission(),
+        stop_reason=stop,
+        calls=row.calls,
+        input_tokens=row.input_tokens,
+        cached_tokens=row.cached_tokens,
+        output_tokens=row.output_tokens,
+        usd=row.usd,
+        seconds=row.seconds,
+        served_model=row.served_model,
+    )
+    return StoredTrace.of(reader, row.trace or b"", light)

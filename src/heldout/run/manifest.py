@@ -1,0 +1,152 @@
+"""What pins a run: its manifest in the ledger, and the plan read back from it."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import secrets
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from heldout.errors import ConfigError
+from heldout.incident import Incident
+from heldout.interface import Interface
+from heldout.run.plan import Arm, Limits, Plan
+from heldout.settings import Settings
+from heldout.split import Case, HeldoutAccess
+from heldout.store import Ledger, brain, remember_brain
+from heldout.store.queries import RunRow
+
+
+def tools_hash(interface: Interface) -> str:
+    """Hash over the tools that the agent is offered, and the environment's name."""
+    specs = [spec.wire() for spec in interface.tool_specs()]
+    text = json.dumps([interface.name, specs], sort_keys=True)
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+def pinned(plan: Plan, settings: Settings, interface: Interface) -> Plan:
+    """The plan with the hashes of tools and settings among its pins."""
+    pins = {"tools": tools_hash(interface), "settings": settings.digest(), **plan.pins}
+    return replace(plan, pins=pins)
+
+
+def run_id(plan: Plan) -> tuple[str, str]:
+    """A run's id and its nonce.
+
+    The same plan is the same run, so what it has finished is not played again. Only a score is
+    always a run of its own: it never uses what an earlier one found, for either arm.
+    """
+    if plan.purpose != "score":
+        return plan.key(), ""
+    nonce = secrets.token_hex(8)
+    return hashlib.sha256(f"{plan.key()}\0{nonce}".encode()).hexdigest()[:16], nonce
+
+
+def require_access(plan: Plan) -> None:
+    """Only a process that may open the held-out half may play or resume a run over it."""
+    if any(case.side == "test" for case in plan.cases):
+        HeldoutAccess()
+
+
+def store_manifest(ledger: Ledger, run: str, nonce: str, plan: Plan, root: Path) -> None:
+    """Write down everything that :func:`read_manifest` needs."""
+    for arm in plan.arms:
+        remember_brain(ledger, arm.brain)
+    row = {
+        "run": run,
+        "job": plan.job,
+        "purpose": plan.purpose,
+        "set": plan.set,
+        "model": plan.model,
+        "nonce": nonce,
+        "manifest_json": plan.manifest(),
+        "cases_json": [_case_plain(case, root) for case in plan.cases],
+    }
+    ledger.append("runs", [row])
+    ledger.flush()
+
+
+def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: Interface) -> Plan:
+    """The plan of a stored run, from its manifest and the stored brains and from nothing else.
+
+    Tools that have changed since are a :class:`ConfigError`: the rest would not be comparable.
+    """
+    said: Mapping[str, Any] = row.manifest
+    if said["pins"].get("tools") != tools_hash(interface):
+        raise ConfigError(
+            "the tools have changed since this run began",
+            where=f"run {row.run}",
+            mend="Begin a new run; or resume with the heldout that began this one",
+        )
+    plan = Plan(
+        purpose=said["purpose"],
+        set=said["set"],
+        model=said["model"],
+        cases=tuple(_case(plain, settings.root) for plain in row.cases),
+        arms=tuple(Arm(arm["name"], brain(ledger, arm["brain"])) for arm in said["arms"]),
+        repeats=said["repeats"],
+        seed=said["seed"],
+        limits=Limits(**said["limits"]),
+        concurrency=said["concurrency"],
+        max_invalid=said["max_invalid"],
+        base_url=said["base_url"],
+        job=said["job"],
+        pins=said["pins"],
+    )
+    if plan.manifest() != said:
+        raise ConfigError(
+            "the stored manifest does not describe its own cases",
+            where=f"run {row.run}",
+            mend="Restore the ledger from a backup, or begin a new run",
+        )
+    return plan
+
+
+def _case_plain(case: Case, root: Path) -> dict[str, Any]:
+    incident = case.incident
+    return {
+        "incident": incident.id,
+        "set": incident.set,
+        "alert": incident.alert,
+        "world": _relative(incident.world, root),
+        "digest": incident.digest,
+        "side": case.side,
+        "kind": case.kind,
+        "domain": case.domain,
+        "family": case.family,
+        "traps": list(case.traps),
+        "group": case.group,
+        "origin": case.origin,
+        "truth_file": _relative(case.truth_file, root),
+        "truth_digest": case.truth_digest,
+    }
+
+
+def _case(plain: Mapping[str, Any], root: Path) -> Case:
+    incident = Incident(
+        id=plain["incident"],
+        set=plain["set"],
+        alert=plain["alert"],
+        world=root / plain["world"],
+        digest=plain["digest"],
+    )
+    return Case(
+        incident=incident,
+        side=plain["side"],
+        kind=plain["kind"],
+        domain=plain["domain"],
+        family=plain["family"],
+        traps=tuple(plain["traps"]),
+        group=plain["group"],
+        origin=plain["origin"],
+        truth_file=root / plain["truth_file"],
+        truth_digest=plain["truth_digest"],
+    )
+
+
+def _relative(path: Path, root: Path) -> str:
+    """Relative to the project where possible, so that a moved project can be resumed."""
+    return str(path.relative_to(root) if path.is_relative_to(root) else path)

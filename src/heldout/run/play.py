@@ -1,0 +1,97 @@
+"""Playing a plan: many investigations in one event loop, none of them lost or paid for twice."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from heldout.interface import Interface
+from heldout.run.attempt import Client, Investigate, Judge, Parts
+from heldout.run.caps import Budget, Caps
+from heldout.run.manifest import pinned, read_manifest, require_access, run_id, store_manifest
+from heldout.run.plan import Plan, RunResult
+from heldout.run.player import OnProgress, Player
+from heldout.settings import Settings
+from heldout.store import Ledger
+from heldout.store import queries as stored
+
+ClientFactory = Callable[[Plan], Client]
+
+
+async def play(
+    plan: Plan,
+    ledger: Ledger,
+    settings: Settings,
+    *,
+    interface: Interface,
+    client_factory: ClientFactory | None = None,
+    on_progress: OnProgress | None = None,
+    caps: Caps | Budget | None = None,
+    judge: Judge | None = None,
+) -> RunResult:
+    """Play every slot of a plan and return all outcomes.
+
+    The same plan again is the same run: what it has finished is not played again (a score always
+    is a run of its own). Raises :class:`StoreError` when work cannot be kept; what was finished
+    lies in the landing folder then, and :func:`resume` goes on.
+    """
+    require_access(plan)
+    plan = pinned(plan, settings, interface)
+    run, nonce = run_id(plan)
+    store_manifest(ledger, run, nonce, plan, settings.root)
+    client = (client_factory or _open_client)(plan)
+    parts = Parts(_investigate(), judge or _exact_judge(), client, interface)
+    player = Player(run, plan, ledger, settings, parts, _budget(caps, plan, ledger), on_progress)
+    return await player.play()
+
+
+async def resume(
+    run: str,
+    ledger: Ledger,
+    settings: Settings,
+    *,
+    interface: Interface,
+    client_factory: ClientFactory | None = None,
+    on_progress: OnProgress | None = None,
+    caps: Caps | Budget | None = None,
+    judge: Judge | None = None,
+) -> RunResult:
+    """Play what a run still lacks, configured only by its stored manifest and brains.
+
+    ``run`` may be the beginning of the run's id.
+    """
+    row = stored.run(ledger, run)
+    plan = read_manifest(ledger, row, settings, interface)
+    require_access(plan)
+    client = (client_factory or _open_client)(plan)
+    parts = Parts(_investigate(), judge or _exact_judge(), client, interface)
+    budget = _budget(caps, plan, ledger)
+    player = Player(row.run, plan, ledger, settings, parts, budget, on_progress)
+    return await player.play(resumed=True)
+
+
+def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger) -> Budget:
+    """What may still be spent: a job's earlier investigations count against its caps."""
+    if isinstance(caps, Budget):
+        return caps
+    if caps is None or not plan.job:
+        return Budget(caps or Caps())
+    spent = stored.cost(ledger, job=plan.job)
+    return Budget(caps, usd=spent.usd, tokens=spent.input_tokens + spent.output_tokens)
+
+
+def _open_client(plan: Plan) -> Client:
+    from heldout.llm import open_client  # The SDK behind it takes half a second to import.
+
+    return open_client(plan.model, base_url=plan.base_url, concurrency=plan.concurrency)
+
+
+def _investigate() -> Investigate:
+    from heldout.agent import investigate
+
+    return investigate
+
+
+def _exact_judge() -> Judge:
+    from heldout.judge import judge_exact
+
+    return judge_exact
