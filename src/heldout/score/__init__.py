@@ -1,0 +1,36 @@
+"""Opening the held-out half: in a process of its own, counted, and never into a brain.
+
+``start`` is what a job calls; it runs ``python -m heldout.score`` and maps its errors back.
+``run_score`` is what that process does. ``Score`` is what both leave in the ledger.
+"""
+
+from heldout.score.job import Given, Progress, detectable_before, run_score
+from heldout.score.looks import Looks
+from heldout.score.process import ScoreResult, start
+from heldout.score.request import ScoreRequest, endpoint_hash
+from heldout.score.result import (
+    Breakdown,
+    Controls,
+    EvidenceClass,
+    IncidentResult,
+    Score,
+    read_score,
+)
+
+__all__ = [
+    "Breakdown",
+    "Controls",
+    "EvidenceClass",
+    "Given",
+    "IncidentResult",
+    "Looks",
+    "Progress",
+    "Score",
+    "ScoreRequest",
+    "ScoreResult",
+    "detectable_before",
+    "endpoint_hash",
+    "read_score",
+    "run_score",
+    "start",
+]

@@ -1,0 +1,240 @@
+"""Floors: what rules without any model reach on the same incidents, through the same tools.
+
+A brain that does not beat them has learned nothing worth a model's price.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+from heldout.interface import Interface, Session, Submission
+from heldout.score.bm25 import rank
+from heldout.split import Case
+
+_FIRED = re.compile(r"Fired at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+_SERVICE = re.compile(r"^Service: (\S+)", re.MULTILINE)
+_SEVERITIES = ("critical", "error", "high", "warning", "warn", "medium", "low", "info")
+_PAGES = 40
+"""Pages of 50 changes that the ranking floor reads at most."""
+
+
+@dataclass(frozen=True, slots=True)
+class Floor:
+    """How many traps and controls one rule solves (once each: it is deterministic)."""
+
+    name: str
+    traps_solved: int
+    traps: int
+    controls_solved: int
+    controls: int
+
+
+class Desk:
+    """A rule's view of one incident: the alert and the tools, answers already read."""
+
+    def __init__(self, alert: str, session: Session) -> None:
+        self.alert = alert
+        self.session = session
+        fired = _FIRED.search(alert)
+        self.fired = (
+            datetime.fromisoformat(fired.group(1).replace("Z", "+00:00"))
+            if fired
+            else datetime.now(UTC)
+        )
+        service = _SERVICE.search(alert)
+        self.service = service.group(1) if service else ""
+
+    def rows(self, tool: str, **args: Any) -> list[dict[str, Any]]:
+        """The rows of one answer; an error has none."""
+        return self.page(tool, **args)[0]
+
+    def page(self, tool: str, **args: Any) -> tuple[list[dict[str, Any]], str | None]:
+        """The rows of one answer and the cursor to go on with."""
+        answer = self.session.call(tool, args)
+        data = json.loads(answer.text)
+        if answer.is_error or not isinstance(data, dict):
+            return [], None
+        rows = data.get("rows", [])
+        return ([row for row in rows if isinstance(row, dict)], data.get("cursor"))
+
+    def victim(self) -> str | None:
+        """The id of the service that the alert names."""
+        found = self.rows("search_entities", query=self.service, limit=20) if self.service else []
+        exact = [row for row in found if row.get("name") == self.service]
+        services = [row for row in exact if row.get("kind") == "Service"]
+        best = services or exact or found
+        return str(best[0]["id"]) if best else None
+
+    def blame(self, change: Mapping[str, Any]) -> dict[str, Any]:
+        """A diagnosis that names one change, its first entity, and its diffs as the mechanism."""
+        detail = self.rows("get_change", id=change["id"])
+        diffs = detail[0].get("diffs", []) if detail else []
+        entities = change.get("entities") or [{"id": "none"}]
+        entity = diffs[0].get("entity") if diffs else entities[0].get("id")
+        return _answer(str(entity or "none"), str(change["id"]), _mechanism(diffs, change))
+
+
+def _mechanism(diffs: Iterable[Mapping[str, Any]], change: Mapping[str, Any]) -> str:
+    parts = [f"{d.get('field')} changed from {d.get('old')} to {d.get('new')}" for d in diffs]
+    return "; ".join([*parts[:5], str(change.get("summary", ""))])[:600]
+
+
+def _answer(entity: str, change: str, mechanism: str) -> dict[str, Any]:
+    return {
+        "root_cause_entity": entity,
+        "root_cause_change": change,
+        "mechanism": mechanism,
+        "trigger": "",
+        "affected": [],
+        "evidence_ids": [],
+        "ruled_out": [],
+        "unavailable_sources": [],
+        "recommended_fix": "revert the change",
+    }
+
+
+_NOTHING = _answer("none", "none", "no change caused this")
+
+
+def _iso(moment: datetime) -> str:
+    return moment.astimezone(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def _time(text: object) -> datetime | None:
+    try:
+        return datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+    except ValueError:
+        return None
+
+
+def constant(desk: Desk) -> dict[str, Any]:
+    """The same answer to everything: no change caused it."""
+    return _NOTHING
+
+
+def newest_change(desk: Desk) -> dict[str, Any]:
+    """The last change before the alert, wherever it was."""
+    since = desk.fired - timedelta(days=14)
+    found = desk.rows("list_changes", since=_iso(since), until=_iso(desk.fired), limit=1)
+    return desk.blame(found[0]) if found else _NOTHING
+
+
+def nearest_onset(desk: Desk) -> dict[str, Any]:
+    """The change nearest to when the victim's metrics first moved, within two hops of it."""
+    victim = desk.victim()
+    if victim is None:
+        return newest_change(desk)
+    since = _iso(desk.fired - timedelta(hours=12))
+    series = desk.rows("query_metrics", entity=victim, since=since, until=_iso(desk.fired))
+    moved = [when for row in series if (when := _time(row.get("first_change"))) is not None]
+    onset = min(moved, default=desk.fired - timedelta(minutes=10))
+    window = {
+        "since": _iso(onset - timedelta(days=1)),
+        "until": _iso(desk.fired),
+        "limit": 50,
+    }
+    near = desk.rows("list_changes", around={"id": victim, "depth": 2}, **window)
+    near = near or desk.rows("list_changes", **window)
+    if not near:
+        return _NOTHING
+
+    def distance(row: Mapping[str, Any]) -> float:
+        when = _time(row.get("ts"))
+        return abs((when - onset).total_seconds()) if when else float("inf")
+
+    return desk.blame(min(near, key=distance))
+
+
+def health_only(desk: Desk) -> dict[str, Any]:
+    """The worst finding of the health checks, and the last change of its first field."""
+    findings = desk.rows("check_health", scope="all")
+    if not findings:
+        return _NOTHING
+
+    def severity(row: Mapping[str, Any]) -> int:
+        word = str(row.get("severity", "")).lower()
+        return _SEVERITIES.index(word) if word in _SEVERITIES else len(_SEVERITIES)
+
+    worst = min(findings, key=severity)
+    fields = worst.get("fields") or []
+    names = list(fields) if isinstance(fields, dict) else [str(name) for name in fields]
+    text = f"{worst.get('check', '')}: {worst.get('finding', '')} {' '.join(names)}"
+    change = "none"
+    for name in names:
+        history = desk.rows("get_field_history", entity=worst["entity"], field=name)
+        if history and history[0].get("change_id"):
+            change = str(history[0]["change_id"])
+            break
+    return _answer(str(worst.get("entity", "none")), change, text)
+
+
+def alert_words(desk: Desk) -> dict[str, Any]:
+    """The change of the last two weeks whose words are nearest to the alert's (BM25)."""
+    window = {"since": _iso(desk.fired - timedelta(days=14)), "until": _iso(desk.fired)}
+    changes: list[dict[str, Any]] = []
+    cursor: str | None = None
+    for _ in range(_PAGES):
+        more = {"cursor": cursor} if cursor else {}
+        rows, cursor = desk.page("list_changes", limit=50, **window, **more)
+        changes += rows
+        if not cursor or not rows:
+            break
+    if not changes:
+        return _NOTHING
+    scores = rank(desk.alert, [_words_of(change) for change in changes])
+    return desk.blame(changes[max(range(len(changes)), key=lambda i: (scores[i], -i))])
+
+
+def _words_of(change: Mapping[str, Any]) -> str:
+    names = [str(entity.get("name", "")) for entity in change.get("entities", [])]
+    return " ".join([str(change.get("summary", "")), *names, *map(str, change.get("fields", []))])
+
+
+FLOORS: Mapping[str, Callable[[Desk], dict[str, Any]]] = {
+    "constant answer": constant,
+    "newest change": newest_change,
+    "change nearest to onset": nearest_onset,
+    "health checks only": health_only,
+    "words of the alert (BM25)": alert_words,
+}
+
+
+def submit(rule: Callable[[Desk], dict[str, Any]], case: Case, interface: Interface) -> Submission:
+    """Let one rule investigate one incident."""
+    session = interface.open(str(case.incident.world), 0)
+    try:
+        session.call("submit_diagnosis", rule(Desk(case.incident.alert, session)))
+        return session.finish() or Submission(complete=False)
+    finally:
+        session.close()
+
+
+def play_floors(
+    cases: Sequence[Case],
+    interface: Interface,
+    judge: Callable[[Submission, Case], bool],
+    names: Iterable[str] = tuple(FLOORS),
+) -> tuple[Floor, ...]:
+    """Every rule on every incident. ``judge`` says whether a submission is right."""
+    result = []
+    for name in names:
+        solved = {True: 0, False: 0}
+        for case in cases:
+            solved[case.is_trap] += judge(submit(FLOORS[name], case, interface), case)
+        traps = sum(case.is_trap for case in cases)
+        result.append(Floor(name, solved[True], traps, solved[False], len(cases) - traps))
+    return tuple(result)
+
+
+def exact_judge(submission: Submission, case: Case) -> bool:
+    """The deterministic judge. A truth that was altered is a SpecError, before money is spent."""
+    from heldout.judge import judge_exact
+    from heldout.truth import read_truth
+
+    truth = read_truth(case.truth_file, digest=case.truth_digest)
+    return judge_exact(submission, truth).result == "pass"

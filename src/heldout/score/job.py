@@ -1,0 +1,423 @@
+"""One opening of the held-out half, from the budget of looks to the stored result.
+
+The order is the point: brains, incidents and budget are checked, the floors are played (no model),
+the endpoint is written and hashed together with the looks, and only then is a model called. Nothing
+here writes to a brain.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import time
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, fields, replace
+from functools import partial
+from typing import Any
+
+from heldout.brain import Brain
+from heldout.compare import final_outcomes
+from heldout.errors import ProviderUnavailable, UsageError
+from heldout.interface import Interface
+from heldout.judge import judge_hash
+from heldout.run.attempt import Judge
+from heldout.run.caps import Budget, Caps
+from heldout.run.plan import Outcome, Plan, RunResult
+from heldout.run.play import ClientFactory, play
+from heldout.run.play import resume as resume_run
+from heldout.score.arms import Brains, plans_for
+from heldout.score.floors import Floor, exact_judge, play_floors
+from heldout.score.looks import Looks, choose, looks_of
+from heldout.score.request import ScoreRequest, endpoint, endpoint_hash
+from heldout.score.result import Score
+from heldout.score.views import (
+    Material,
+    breakdown,
+    controls_of,
+    decide,
+    evidence_class,
+    incident_results,
+    sides_of,
+)
+from heldout.settings import Settings
+from heldout.split import Case, HeldoutAccess, read_specs
+from heldout.stats import minimum_detectable_gain
+from heldout.store import Ledger, brain, now_us, queries
+
+
+@dataclass(frozen=True, slots=True)
+class Progress:
+    """How far a score is. ``stage`` is worlds, floors, play or done."""
+
+    stage: str
+    done: int = 0
+    total: int = 0
+    passed: int = 0
+    failed: int = 0
+    invalid: int = 0
+    in_flight: int = 0
+    usd: float | None = 0.0
+    eta_seconds: float | None = None
+    note: str = ""
+
+
+OnProgress = Callable[[Progress], None]
+
+
+@dataclass(frozen=True, slots=True)
+class Given:
+    """What stands in the place of a set's test half, its worlds, the model's client, the judge.
+
+    Empty for every real score; for tests and for environments of one's own.
+    """
+
+    cases: Sequence[Case] | None = None
+    interface: Interface | None = None
+    client_factory: ClientFactory | None = None
+    judge: Judge | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class _Opening:
+    """What is fixed before the first model call."""
+
+    score: str
+    cases: tuple[Case, ...]
+    plans: tuple[Plan, ...]
+    endpoint: dict[str, Any]
+    looks: Looks
+    floors: tuple[Floor, ...]
+    unfinished: Mapping[str, str] = field(default_factory=dict)
+    """Runs of a killed score that are gone on with, by their first arm."""
+
+
+async def run_score(
+    settings: Settings,
+    ledger: Ledger,
+    access: HeldoutAccess,
+    request: ScoreRequest,
+    *,
+    given: Given = Given(),
+    on_progress: OnProgress | None = None,
+) -> Score:
+    """Score ``request.after`` against ``request.before`` on the held-out half.
+
+    Raises LooksExhausted, UsageError, and whatever stops a run; the looks stay counted, and
+    ``request.resume`` goes on with the same one.
+    """
+    tell = on_progress or (lambda progress: None)
+    began, cpu = time.monotonic(), time.process_time()
+    tell(Progress("worlds"))
+    every = given.cases if given.cases is not None else _cases(settings, request, access)
+    brains = Brains(brain(ledger, request.before), brain(ledger, request.after))
+    given = replace(given, interface=given.interface or _worlds())
+    opening = _open(settings, ledger, request, every, brains, given, tell)
+    if not request.resume:
+        ledger.append_group(_opening_rows(opening, request, brains))
+        await ledger.aflush()
+    results = await _play(opening, ledger, settings, request, given, tell)
+    material = _material(settings, access, opening, results)
+    _require_answers(opening.score, material)
+    result = replace(
+        _result(settings, request, brains, opening, material),
+        runs=tuple(one.run for one in results),
+        seconds=time.monotonic() - began,
+        cpu_seconds=time.process_time() - cpu,
+    )
+    closing = {"run": results[0].run, "result_json": result.plain(), "outcome": result.outcome}
+    ledger.append("scores", [_row(opening, request, brains) | closing | {"ended": now_us()}])
+    await ledger.aflush()
+    tell(Progress("done", note=result.verdict()))
+    return result
+
+
+def _cases(settings: Settings, request: ScoreRequest, access: HeldoutAccess) -> tuple[Case, ...]:
+    from heldout.build import cases
+
+    return tuple(cases(settings, request.set or settings.set, "test", access))
+
+
+def _worlds() -> Interface:
+    from heldout.graph import WorldInterface
+
+    return WorldInterface()
+
+
+def _open(
+    settings: Settings,
+    ledger: Ledger,
+    request: ScoreRequest,
+    every: Sequence[Case],
+    brains: Brains,
+    given: Given,
+    tell: OnProgress,
+) -> _Opening:
+    """Check the budget, play the floors, and fix cases, plans and endpoint."""
+    counted = queries.looks(ledger, request.model)
+    score, nonce = secrets.token_hex(6), secrets.token_hex(8)
+    started: dict[str, Any] | None = None
+    if request.resume:
+        score, started = _unfinished(ledger, request.resume)
+        nonce = str(started["pins"]["nonce"])
+        for incident in _opened(ledger, score):
+            counted[incident] -= 1
+    chosen, excluded = choose(
+        sorted(case.incident.id for case in every),
+        counted,
+        settings.score.looks,
+        exclude=request.exclude,
+        skip_exhausted=request.skip_exhausted,
+    )
+    cases = tuple(case for case in every if case.incident.id in chosen)
+    if not any(case.is_trap for case in cases):
+        raise UsageError("no trap incident is left to score", mend="Exclude fewer incidents")
+    pins = {**request.pins, "judge": judge_hash(), "nonce": nonce}
+    plans = plans_for(settings, request, brains, cases, pins)
+    plain = endpoint(settings, request, cases, plans, excluded)
+    if started is not None and endpoint_hash(started) != endpoint_hash(plain):
+        raise UsageError(
+            f"score {score} was started with another endpoint",
+            mend="Restore its settings, incidents and brains, or start a new score",
+        )
+    floors: tuple[Floor, ...] = ()
+    if request.floors:
+        tell(Progress("floors"))
+        floors = play_floors(cases, given.interface or _worlds(), exact_judge)
+    looks = looks_of(chosen, counted, settings.score.looks)
+    runs = _runs_of(ledger, nonce) if started is not None else {}
+    return _Opening(score, cases, plans, plain, looks, floors, runs)
+
+
+def _unfinished(ledger: Ledger, name: str) -> tuple[str, dict[str, Any]]:
+    row = queries.score(ledger, name)
+    if row.outcome is not None:
+        raise UsageError(f"score {row.score} is finished", mend="Start a new one")
+    return row.score, dict(row.endpoint)
+
+
+def _runs_of(ledger: Ledger, nonce: str) -> dict[str, str]:
+    """The stored runs of one score, by the name of their first arm."""
+    return {
+        str(row.manifest["arms"][0]["name"]): row.run
+        for row in queries.runs(ledger, purpose="score")
+        if row.manifest["pins"].get("nonce") == nonce
+    }
+
+
+def _opened(ledger: Ledger, score: str) -> list[str]:
+    rows = ledger.read("SELECT incident FROM looks WHERE score = ?", [score])
+    return [str(row["incident"]) for row in rows]
+
+
+def _row(opening: _Opening, request: ScoreRequest, brains: Brains) -> dict[str, Any]:
+    return {
+        "score": opening.score,
+        "job": request.job or None,
+        "model": request.model,
+        "set": opening.plans[0].set,
+        "before_hash": brains.before.hash,
+        "after_hash": brains.after.hash,
+        "endpoint_json": opening.endpoint,
+        "endpoint_hash": endpoint_hash(opening.endpoint),
+    }
+
+
+def _opening_rows(
+    opening: _Opening, request: ScoreRequest, brains: Brains
+) -> dict[str, list[dict[str, Any]]]:
+    """The endpoint and the looks, committed together before any model call."""
+    return {
+        "scores": [_row(opening, request, brains)],
+        "looks": [
+            {"score": opening.score, "incident": case.incident.id, "model": request.model}
+            for case in opening.cases
+        ],
+    }
+
+
+async def _play(
+    opening: _Opening,
+    ledger: Ledger,
+    settings: Settings,
+    request: ScoreRequest,
+    given: Given,
+    tell: OnProgress,
+) -> list[RunResult]:
+    """Play all plans at the same time, under one cap, with one progress."""
+    budget = Budget(Caps(max_usd=request.max_usd))
+    plans = opening.plans
+    merged = _Merged(tell, [len(p.cases) * len(p.arms) * p.repeats for p in plans])
+
+    async def one(index: int, plan: Plan) -> RunResult:
+        begun = opening.unfinished.get(plan.arms[0].name)
+        start = partial(resume_run, begun) if begun else partial(play, plan)
+        return await start(
+            ledger,
+            settings,
+            interface=given.interface or _worlds(),
+            client_factory=given.client_factory,
+            on_progress=partial(merged.update, index),
+            caps=budget,
+            judge=given.judge,
+        )
+
+    tasks = [asyncio.create_task(one(index, plan)) for index, plan in enumerate(plans)]
+    try:
+        return list(await asyncio.gather(*tasks))
+    except BaseException:
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        raise
+
+
+def _require_answers(score: str, material: Material) -> None:
+    """Without one valid investigation nothing was opened: say why, and let it be gone on with."""
+    outcomes: list[Outcome] = [one for arm in material.outcomes.values() for one in arm]
+    if any(one.verdict.result != "invalid" for one in outcomes):
+        return
+    reasons = sorted({one.reason for one in outcomes if one.reason}) or ["nothing was started"]
+    detail = next((one.verdict.reasoning for one in outcomes if one.reason), "")
+    raise ProviderUnavailable(
+        f"no investigation was valid ({', '.join(reasons)}) {detail[:300]}".rstrip(),
+        where=f"score {score}",
+        mend=f"Mend it and go on with --resume {score}: the look is counted once",
+    )
+
+
+class _Merged:
+    """Sums the progress of plans that are played at the same time."""
+
+    def __init__(self, tell: OnProgress, totals: Sequence[int]) -> None:
+        self.tell = tell
+        self.parts = [Progress("play", total=total) for total in totals]
+
+    def update(self, index: int, progress: Any) -> None:
+        """Take over one run's progress and report the sum."""
+        names = {f.name for f in fields(Progress)} - {"stage", "note"}
+        values = {name: getattr(progress, name) for name in names if hasattr(progress, name)}
+        self.parts[index] = Progress("play", **values)
+        prices = [part.usd for part in self.parts]
+        etas = [part.eta_seconds for part in self.parts if part.eta_seconds is not None]
+        self.tell(
+            Progress(
+                "play",
+                done=sum(part.done for part in self.parts),
+                total=sum(part.total for part in self.parts),
+                passed=sum(part.passed for part in self.parts),
+                failed=sum(part.failed for part in self.parts),
+                invalid=sum(part.invalid for part in self.parts),
+                in_flight=sum(part.in_flight for part in self.parts),
+                usd=None if None in prices else sum(price or 0.0 for price in prices),
+                eta_seconds=max(etas, default=None),
+            )
+        )
+
+
+def _material(
+    settings: Settings,
+    access: HeldoutAccess,
+    opening: _Opening,
+    results: Sequence[RunResult],
+) -> Material:
+    outcomes = [one for result in results for one in result.outcomes]
+    plan = opening.plans[0]
+    directory = settings.datasets / plan.set
+    train = read_specs(directory, "train") if (directory / "split.toml").is_file() else ()
+    test = read_specs(directory, "test", access) if train else ()
+    return Material(
+        cases=opening.cases,
+        outcomes=final_outcomes(outcomes),
+        repeats=plan.repeats,
+        faults={spec.id: spec.fault for spec in test},
+        train_faults=frozenset(spec.fault for spec in train if spec.kind == "trap"),
+        train_traps=frozenset(trap for spec in train for trap in spec.traps),
+        known=_known_entities(opening.cases),
+    )
+
+
+def _known_entities(cases: Sequence[Case]) -> Mapping[str, frozenset[str]] | None:
+    """Ids and names of each world's entities, to tell invented ones apart."""
+    from heldout.graph import read_table
+
+    known = {}
+    for case in cases:
+        if not (case.incident.world / "manifest.json").is_file():
+            return None
+        rows = read_table(case.incident.world, "entity")
+        known[case.incident.id] = frozenset(str(row[key]) for row in rows for key in ("id", "name"))
+    return known
+
+
+def _result(
+    settings: Settings,
+    request: ScoreRequest,
+    brains: Brains,
+    opening: _Opening,
+    material: Material,
+) -> Score:
+    material = _with_both_arms(material)
+    trap_ids, control_ids = material.ids(trap=True), material.ids(trap=False)
+    traps = material.compare(trap_ids)
+    controls = material.compare(control_ids) if control_ids else None
+    harm = controls_of(controls, settings.score.harm_margin)
+    sides = sides_of(material)
+    evidence = evidence_class(request.model, opening.cases)
+    fresh_ids = [name for name in trap_ids if name in set(opening.looks.fresh)]
+    decision = decide(
+        traps,
+        harm,
+        sides,
+        looks=opening.looks.number,
+        min_coverage=settings.score.min_coverage,
+        simulated=evidence.model_class == "mechanism test",
+    )
+    some_fresh = 0 < len(fresh_ids) < len(trap_ids)
+    prices = [side.cost.total_usd for side in sides.values()]
+    further = [arm for arm in material.outcomes if arm not in ("before", "after")]
+    return Score(
+        score=opening.score,
+        job=request.job,
+        model=request.model,
+        set=opening.plans[0].set,
+        before_hash=brains.before.hash,
+        after_hash=brains.after.hash,
+        runs=(),
+        evidence=evidence,
+        endpoint=opening.endpoint,
+        endpoint_hash=endpoint_hash(opening.endpoint),
+        looks=opening.looks,
+        detectable=minimum_detectable_gain(len(trap_ids)),
+        outcome=decision.word,
+        why=decision.why,
+        traps=traps,
+        p_adjusted=decision.p_adjusted,
+        controls=controls,
+        harm=harm,
+        fresh=material.compare(fresh_ids) if some_fresh else None,
+        arms={arm: material.compare(trap_ids, arm) for arm in further},
+        sides=sides,
+        breakdown=breakdown(material, traps.pairs),
+        floors=opening.floors,
+        incidents=incident_results(material, (traps, controls), opening.looks.fresh),
+        repeats=material.repeats,
+        seconds=0.0,
+        cpu_seconds=0.0,
+        usd=None if None in prices else sum(price or 0.0 for price in prices),
+    )
+
+
+def _with_both_arms(material: Material) -> Material:
+    """An arm without any outcome (everything absent) is an empty arm, not a missing one."""
+    empty: dict[str, Any] = {"before": [], "after": []}
+    return replace(material, outcomes={**empty, **material.outcomes})
+
+
+def detectable_before(settings: Settings, cases: Sequence[Case]) -> str:
+    """What the set can show at all, in one sentence: print it before money is spent."""
+    return minimum_detectable_gain(sum(case.is_trap for case in cases)).sentence()
+
+
+def stored_brains(ledger: Ledger, before: str, after: str) -> tuple[Brain, Brain]:
+    """Both brains of a score, by hash."""
+    return brain(ledger, before), brain(ledger, after)

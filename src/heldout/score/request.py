@@ -1,0 +1,93 @@
+"""What a score is asked for, and the endpoint that is fixed before any model is called."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+import heldout
+from heldout.run.plan import Plan
+from heldout.settings import Settings
+from heldout.split import Case
+
+ExtraArm = Literal["noop", "placebo", "format"]
+
+PRIMARY = "share of trap incidents of the test half that are solved, after against before"
+REDUCER = "majority of valid repeats; a tie is unsolved; fewer than two thirds valid is unpaired"
+EXPLORATORY = (
+    "controls", "runs", "faults", "traps", "seen in train", "fresh incidents", "floors",
+    "behaviour", "cost", "further arms",
+)  # fmt: skip
+ALPHA = 0.05
+
+
+class ScoreRequest(BaseModel):
+    """One opening of the held-out half. Crosses the process boundary as JSON.
+
+    ``before`` and ``after`` are hashes of brains that the ledger keeps. ``pins`` are further hashes
+    to record: checkers, gate, inventory, vocabulary. ``resume`` goes on with a score that was
+    killed: same look, same endpoint, nothing finished is paid for again.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    model: str
+    before: str
+    after: str
+    set: str = ""
+    arms: tuple[ExtraArm, ...] = ("noop",)
+    job: str = ""
+    base_url: str = ""
+    pins: dict[str, str] = Field(default_factory=dict)
+    exclude: tuple[str, ...] = ()
+    skip_exhausted: bool = False
+    """Leave out incidents without looks left instead of refusing; recorded as exclusions."""
+    floors: bool = True
+    max_usd: float | None = Field(default=None, gt=0)
+    resume: str = ""
+
+
+def endpoint(
+    settings: Settings,
+    request: ScoreRequest,
+    cases: Sequence[Case],
+    plans: Sequence[Plan],
+    excluded: dict[str, str],
+) -> dict[str, Any]:
+    """Everything that decides the result, as plain data; hashed before the first model call."""
+    first = plans[0]
+    return {
+        "primary": PRIMARY,
+        "test": "exact two-sided McNemar over paired incidents",
+        "alpha": ALPHA,
+        "reducer": REDUCER,
+        "repeats": first.repeats,
+        "set": first.set,
+        "model": request.model,
+        "traps": [c.incident.id for c in cases if c.is_trap],
+        "controls": [c.incident.id for c in cases if not c.is_trap],
+        "excluded": dict(sorted(excluded.items())),
+        "arms": {arm.name: arm.brain.hash for plan in plans for arm in plan.arms},
+        "seeds": {arm.name: plan.seed for plan in plans for arm in plan.arms},
+        "plans": [plan.key() for plan in plans],
+        "limits": first.manifest()["limits"],
+        "min_coverage": settings.score.min_coverage,
+        "harm_margin": settings.score.harm_margin,
+        "look_budget": settings.score.looks,
+        "adjustment": "Bonferroni over looks at these incidents for this model",
+        "exploratory": list(EXPLORATORY),
+        "pins": dict(first.pins),
+        "settings": settings.digest(),
+        "heldout": heldout.__version__,
+        "max_usd": request.max_usd,
+    }
+
+
+def endpoint_hash(plain: dict[str, Any]) -> str:
+    """sha256 over canonical JSON."""
+    text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
+    return hashlib.sha256(text.encode()).hexdigest()
