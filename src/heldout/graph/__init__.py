@@ -1,5 +1,20 @@
 """Worlds: what they may say, how they lie on disk, and how they are asked."""
 
 from heldout.graph.files import WorldMeta, read_table, verify_world, world_meta, write_world
+from heldout.graph.health import Finding, check_health
+from heldout.graph.session import WorldInterface, WorldSession
+from heldout.graph.tools import WorldBackend, tool_specs
 
-__all__ = ["WorldMeta", "read_table", "verify_world", "world_meta", "write_world"]
+__all__ = [
+    "Finding",
+    "WorldBackend",
+    "WorldInterface",
+    "WorldMeta",
+    "WorldSession",
+    "check_health",
+    "read_table",
+    "tool_specs",
+    "verify_world",
+    "world_meta",
+    "write_world",
+]

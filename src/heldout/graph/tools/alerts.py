@@ -1,0 +1,81 @@
+"""Alerts and findings of the health checks."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heldout.graph.ontology import near
+from heldout.graph.tools.backend import Args
+from heldout.graph.tools.entities import steps
+from heldout.graph.tools.page import Page, clip, iso
+from heldout.graph.tools.reader import Reader, sliced
+from heldout.graph.tools.refusals import Refusal
+
+
+def list_alerts(reader: Reader, args: Args) -> Page:
+    """Alerts that fired in a window, newest first."""
+    window = reader.window(args["since"], args["until"])
+    entity = reader.entity(args["entity"]) if "entity" in args else None
+    params: dict[str, Any] = {"since": window.since, "until": window.until}
+    of = ""
+    if entity:
+        of = "and entity_id = $entity"
+        params["entity"] = entity.id
+    rows = reader.rows(
+        "select id, ts, rule, entity_id, severity, text, state from alert "
+        f"where ts between $since and $until {of} order by ts desc, id desc",
+        params,
+    )
+    shown = [
+        {
+            "id": one,
+            "ts": iso(ts),
+            "rule": rule,
+            "entity": owner,
+            "entity_name": reader.name(owner),
+            "severity": severity,
+            "text": clip(text, 600),
+            "state": state,
+        }
+        for one, ts, rule, owner, severity, text, state in rows
+    ]
+    gaps = reader.gaps("alert", window, (entity.id,) if entity else ())
+    return sliced(shown, args, window=window, gaps=gaps)
+
+
+def check_health(reader: Reader, args: Args) -> Page:
+    """Findings about everything, one cluster, or one entity and what it is connected to."""
+    scope = str(args.get("scope", "all")).strip()
+    findings = reader.world.findings()
+    entities = reader.graph.entities
+    if scope in reader.world.clusters:
+        findings = tuple(one for one in findings if entities[one.entity].cluster == scope)
+    elif scope.startswith("e-") or scope in entities:
+        start = reader.entity(scope).id
+        near_by = {start, *(other for _, _, other in steps(reader, start, "both", reader.now))}
+        near_by |= {
+            other
+            for one in sorted(near_by)
+            if entities[one].kind in ("K8sService", "Deployment", "StatefulSet", "ReplicaSet")
+            for _, _, other in steps(reader, one, "both", reader.now)
+        }
+        findings = tuple(one for one in findings if one.entity in near_by)
+    elif scope.casefold() != "all":
+        names = reader.world.clusters
+        raise Refusal(
+            "bad_argument",
+            f"'scope' must be an entity id, a cluster or 'all', not '{scope[:60]}'",
+            near(scope, names) or ("all", *names[:7]),
+        )
+    rows = [
+        {
+            "check": one.check,
+            "entity": one.entity,
+            "entity_name": entities[one.entity].name,
+            "severity": one.severity,
+            "finding": one.text,
+            "fields": list(one.fields),
+        }
+        for one in findings
+    ]
+    return sliced(rows, args, gaps=reader.gaps("graph", None))

@@ -1,0 +1,222 @@
+"""Arguments of tool calls: what a model may send, read strictly but without pedantry.
+
+A list may come as one string, a number as digits, ``null`` means absent. Everything else that does
+not fit is a :class:`Refusal` that says what would.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from typing import Any
+
+from heldout.graph.ontology import near
+from heldout.graph.tools.refusals import Refusal
+
+MAX_TEXT = 2_000
+MAX_ITEMS = 100
+_DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
+_STEP = re.compile(r"(\d{1,9})\s*([smhd]?)")
+_STEP_SECONDS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86_400}
+
+Schema = Mapping[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """One argument: its JSON schema and how a value becomes what the tool works with."""
+
+    name: str
+    schema: Schema
+    read: Callable[[str, Any], Any]
+    required: bool = False
+
+
+def _bad(name: str, wanted: str, value: Any) -> Refusal:
+    shown = repr(value)
+    shown = shown if len(shown) <= 60 else shown[:57] + "..."
+    return Refusal("bad_argument", f"'{name}' must be {wanted}, not {shown}")
+
+
+def read_text(name: str, value: Any, *, longest: int = MAX_TEXT) -> str:
+    """A string without NUL or lone surrogates, of bounded length."""
+    if isinstance(value, bool) or not isinstance(value, str | int | float):
+        raise _bad(name, "a string", value)
+    text = str(value)
+    if len(text) > longest:
+        raise Refusal("bad_argument", f"'{name}' is longer than {longest} characters")
+    if "\0" in text or any("\ud800" <= char <= "\udfff" for char in text):
+        raise Refusal("bad_argument", f"'{name}' holds characters that are no text")
+    return text
+
+
+def read_texts(name: str, value: Any) -> tuple[str, ...]:
+    """A list of strings; one string stands for a list of one, commas separate."""
+    if isinstance(value, str):
+        value = [part for part in value.split(",") if part.strip()]
+    if not isinstance(value, Sequence):
+        raise _bad(name, "a list of strings", value)
+    if len(value) > MAX_ITEMS:
+        raise Refusal("bad_argument", f"'{name}' has more than {MAX_ITEMS} items")
+    return tuple(read_text(name, item).strip() for item in value)
+
+
+def read_time(name: str, value: Any) -> int:
+    """An ISO 8601 time as microseconds; without a zone it is UTC."""
+    if not isinstance(value, str) or len(value) > 64:
+        raise _bad(name, "an ISO time such as 2026-03-04T12:00:00Z", value)
+    try:
+        moment = datetime.fromisoformat(value.strip())
+        moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+        return int(moment.astimezone(UTC).timestamp()) * 1_000_000 + moment.microsecond
+    except (ValueError, OverflowError) as error:
+        raise _bad(name, "an ISO time such as 2026-03-04T12:00:00Z", value) from error
+
+
+def read_until(name: str, value: Any) -> int:
+    """Like :func:`read_time`, up to the end of the second or day that was named."""
+    start = read_time(name, value)
+    if _DATE.fullmatch(str(value).strip()):
+        return start + 86_400_000_000 - 1
+    return start if start % 1_000_000 else start + 999_999
+
+
+def _integer(name: str, low: int, high: int) -> Callable[[str, Any], int]:
+    def read(argument: str, value: Any) -> int:
+        wanted = f"a whole number from {low} to {high}"
+        if isinstance(value, str) and re.fullmatch(r"\d{1,6}", value.strip()):
+            value = int(value)
+        if isinstance(value, float) and value.is_integer():
+            value = int(value)
+        if isinstance(value, bool) or not isinstance(value, int) or not low <= value <= high:
+            raise _bad(argument, wanted, value)
+        return value
+
+    return read
+
+
+def _one_of(words: Sequence[str]) -> Callable[[str, Any], str]:
+    folded = {word.casefold(): word for word in words}
+
+    def read(argument: str, value: Any) -> str:
+        text = read_text(argument, value).strip()
+        if text.casefold() not in folded:
+            raise Refusal(
+                "bad_argument",
+                f"'{argument}' does not know '{text[:60]}'",
+                near(text, words) or words[:8],
+            )
+        return folded[text.casefold()]
+
+    return read
+
+
+def _some_of(words: Sequence[str]) -> Callable[[str, Any], tuple[str, ...]]:
+    one = _one_of(words)
+
+    def read(argument: str, value: Any) -> tuple[str, ...]:
+        return tuple(one(argument, item) for item in read_texts(argument, value))
+
+    return read
+
+
+def _read_step(name: str, value: Any) -> int:
+    match = _STEP.fullmatch(str(value).strip()) if isinstance(value, str | int) else None
+    if isinstance(value, bool) or match is None or int(match[1]) == 0:
+        raise _bad(name, "a number of seconds, or one such as '5m' or '1h'", value)
+    return int(match[1]) * _STEP_SECONDS[match[2]]
+
+
+def _read_around(name: str, value: Any) -> tuple[str, int]:
+    if isinstance(value, str):
+        value = {"id": value}
+    if not isinstance(value, Mapping) or "id" not in value or set(value) - {"id", "depth"}:
+        raise _bad(name, 'an object such as {"id": "e-0123abcd", "depth": 1}', value)
+    depth = _integer("depth", 0, 3)(f"{name}.depth", value.get("depth", 1))
+    return read_text(f"{name}.id", value["id"]).strip(), depth
+
+
+def text(name: str, doc: str, *, required: bool = False) -> Argument:
+    """A free text or an id."""
+    return Argument(name, {"type": "string", "description": doc}, read_text, required)
+
+
+def texts(name: str, doc: str, *, required: bool = False) -> Argument:
+    """A list of free texts or ids."""
+    schema = {"type": "array", "items": {"type": "string"}, "description": doc}
+    return Argument(name, schema, read_texts, required)
+
+
+def since(name: str, doc: str, *, required: bool = False) -> Argument:
+    """A time that begins something."""
+    return Argument(name, {"type": "string", "description": doc}, read_time, required)
+
+
+def until(name: str, doc: str, *, required: bool = False) -> Argument:
+    """A time that ends something, inclusive."""
+    return Argument(name, {"type": "string", "description": doc}, read_until, required)
+
+
+def integer(name: str, doc: str, low: int, high: int) -> Argument:
+    """A whole number within bounds."""
+    schema = {"type": "integer", "minimum": low, "maximum": high, "description": doc}
+    return Argument(name, schema, _integer(name, low, high))
+
+
+def choice(name: str, doc: str, words: Sequence[str]) -> Argument:
+    """One word out of a closed list."""
+    schema = {"type": "string", "enum": list(words), "description": doc}
+    return Argument(name, schema, _one_of(words))
+
+
+def choices(name: str, doc: str, words: Sequence[str]) -> Argument:
+    """Some words out of a closed list that is too long to spell out in a schema."""
+    schema = {"type": "array", "items": {"type": "string"}, "description": doc}
+    return Argument(name, schema, _some_of(words))
+
+
+def step(name: str, doc: str) -> Argument:
+    """A number of seconds."""
+    return Argument(name, {"type": "integer", "minimum": 1, "description": doc}, _read_step)
+
+
+def around(name: str, doc: str) -> Argument:
+    """An entity and a number of hops."""
+    schema = {
+        "type": "object",
+        "properties": {
+            "id": {"type": "string"},
+            "depth": {"type": "integer", "minimum": 0, "maximum": 3},
+        },
+        "required": ["id"],
+        "additionalProperties": False,
+        "description": doc,
+    }
+    return Argument(name, schema, _read_around)
+
+
+def read_arguments(tool: str, wanted: Sequence[Argument], given: Any) -> dict[str, Any]:
+    """Check and convert all arguments of one call; what does not fit is a :class:`Refusal`."""
+    if not isinstance(given, Mapping):
+        raise Refusal("bad_argument", f"the arguments of {tool} must be one JSON object")
+    known = {argument.name: argument for argument in wanted}
+    for name in given:
+        if not isinstance(name, str) or name not in known:
+            shown = str(name)[:60]
+            raise Refusal(
+                "unknown_argument",
+                f"{tool} has no argument '{shown}'",
+                near(shown, known) or tuple(known),
+            )
+    read: dict[str, Any] = {}
+    for name, argument in known.items():
+        value = given.get(name)
+        if value is not None:
+            read[name] = argument.read(name, value)
+        elif argument.required:
+            raise Refusal(
+                "missing_argument", f"{tool} needs '{name}': {argument.schema['description']}"
+            )
+    return read

@@ -1,0 +1,264 @@
+"""Changes: in a window, one in full, and the history of one field."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from heldout.graph.ontology import near
+from heldout.graph.tools.backend import Args
+from heldout.graph.tools.entities import facts_at, steps
+from heldout.graph.tools.page import Page, clip, iso
+from heldout.graph.tools.reader import Reader, sliced, value
+from heldout.graph.tools.refusals import Refusal
+
+_MOST_ENTITIES = 6
+_MOST_FIELDS = 12
+
+
+def list_changes(reader: Reader, args: Args) -> Page:
+    """Changes that match, newest first; those outside the window are counted."""
+    window = reader.window(args["since"], args["until"])
+    entities = _entities(reader, args)
+    clauses, params = _filters(reader, args, entities)
+    where = " and ".join(clauses)
+    hits = reader.columns(
+        f"select id, ts from change_event where {where} order by ts desc, id desc", params
+    )
+    inside = (hits["ts"] >= window.since) & (hits["ts"] <= window.until)
+    ids = hits["id"][inside]
+    offset, limit = args["offset"], args["limit"]
+    gaps = reader.gaps("change", window, sorted(entities) if entities else ())
+    return Page(
+        _rows(reader, [str(one) for one in ids[offset : offset + limit]]),
+        total=len(ids),
+        offset=offset,
+        window=window,
+        gaps=gaps,
+        extra={"outside_window": int(len(inside) - inside.sum())},
+    )
+
+
+def _entities(reader: Reader, args: Args) -> set[str] | None:
+    """The entities asked for by id or around one; ``None`` means all."""
+    wanted: set[str] | None = None
+    if "entity_ids" in args:
+        wanted = {reader.entity(one).id for one in args["entity_ids"]}
+    if "around" in args:
+        start, depth = args["around"]
+        reached = {reader.entity(start).id}
+        layer = set(reached)
+        for _ in range(depth):
+            layer = {
+                other
+                for one in layer
+                for _, _, other in steps(reader, one, "both", reader.now)
+            } - reached  # fmt: skip
+            reached |= layer
+        wanted = reached if wanted is None else wanted | reached
+    return wanted
+
+
+def _filters(
+    reader: Reader, args: Args, entities: set[str] | None
+) -> tuple[list[str], dict[str, Any]]:
+    clauses: list[str] = ["true"]
+    params: dict[str, Any] = {}
+    field = args.get("field", "").strip().casefold()
+    if field and not any(field in known.casefold() for known in reader.world.fields()):
+        raise Refusal(
+            "bad_argument",
+            f"no recorded field is called '{field[:80]}'",
+            near(field, reader.world.fields()),
+        )
+    if entities is not None:
+        params["entities"] = sorted(entities)
+    if field:
+        params["field"] = field
+        among = " and entity_id in (select unnest($entities))" if entities is not None else ""
+        clauses.append(
+            f"id in (select event_id from change_diff where contains(lower(field), $field){among})"
+        )
+    elif entities is not None:
+        clauses.append(
+            "id in (select event_id from change_target where entity_id in "
+            "(select unnest($entities)) union all select event_id from change_diff "
+            "where entity_id in (select unnest($entities)))"
+        )
+    if args.get("types"):
+        params["types"] = list(args["types"])
+        clauses.append("type in (select unnest($types))")
+    if args.get("actor"):
+        params["actor"] = _actor(reader, args["actor"].strip())
+        clauses.append("lower(actor) = lower($actor)")
+    return clauses, params
+
+
+def _actor(reader: Reader, actor: str) -> str:
+    known = [row[0] for row in reader.rows("select distinct actor from change_event order by 1")]
+    if actor.casefold() not in {one.casefold() for one in known}:
+        raise Refusal("bad_argument", f"no actor is called '{actor[:60]}'", near(actor, known))
+    return actor
+
+
+def _rows(reader: Reader, ids: list[str]) -> list[dict[str, Any]]:
+    if not ids:
+        return []
+    params = {"ids": ids}
+    events = reader.rows(
+        "select id, ts, type, actor, actor_kind, source, pr, summary from change_event "
+        "where id in (select unnest($ids))",
+        params,
+    )
+    touched = reader.rows(
+        "select event_id, entity_id, '' from change_target where event_id in (select unnest($ids)) "
+        "union all select event_id, entity_id, field from change_diff "
+        "where event_id in (select unnest($ids)) order by all",
+        params,
+    )
+    entities: dict[str, dict[str, None]] = {}
+    fields: dict[str, dict[str, None]] = {}
+    for event, entity, field in touched:
+        entities.setdefault(event, {})[entity] = None
+        if field:
+            fields.setdefault(event, {})[field] = None
+    by_id = {row[0]: row for row in events}
+    rows = []
+    for one in ids:
+        _, ts, type_, actor, actor_kind, source, pr, summary = by_id[one]
+        of, named = list(entities.get(one, ())), list(fields.get(one, ()))
+        row = {
+            "id": one,
+            "ts": iso(ts),
+            "type": type_,
+            "actor": actor,
+            "actor_kind": actor_kind,
+            "source": source,
+            "pr": pr or None,
+            "summary": clip(summary, 200),
+            "entities": [{"id": e, "name": reader.name(e)} for e in of[:_MOST_ENTITIES]],
+            "fields": named[:_MOST_FIELDS],
+        }
+        if len(of) > _MOST_ENTITIES:
+            row["more_entities"] = len(of) - _MOST_ENTITIES
+        if len(named) > _MOST_FIELDS:
+            row["more_fields"] = len(named) - _MOST_FIELDS
+        rows.append(row)
+    return rows
+
+
+def get_change(reader: Reader, args: Args) -> Page:
+    """One change with every diff."""
+    given = args["id"].strip()
+    events = reader.rows(
+        "select id, ts, type, actor, actor_kind, source, pr, repo, commit, summary "
+        "from change_event where id = $id",
+        {"id": given},
+    )
+    if not events:
+        ids = [row[0] for row in reader.rows("select id from change_event order by id")]
+        raise Refusal("unknown_id", f"no change has the id '{given[:60]}'", near(given, ids))
+    one, ts, type_, actor, actor_kind, source, pr, repo, commit, summary = events[0]
+    diffs = reader.rows(
+        "select entity_id, field, old_json, new_json, redacted from change_diff "
+        "where event_id = $id order by entity_id, field",
+        {"id": one},
+    )
+    shown = [
+        {
+            "entity": entity,
+            "entity_name": reader.name(entity),
+            "field": field,
+            "old": value(old),
+            "new": value(new),
+            **({"redacted": True} if redacted else {}),
+        }
+        for entity, field, old, new, redacted in diffs[args["offset"] :]
+    ]
+    targets = reader.rows(
+        "select distinct entity_id from change_target where event_id = $id order by 1", {"id": one}
+    )
+    row = {
+        "id": one,
+        "ts": iso(ts),
+        "type": type_,
+        "actor": actor,
+        "actor_kind": actor_kind,
+        "source": source,
+        "pr": pr or None,
+        "repo": repo or None,
+        "commit": commit or None,
+        "summary": clip(summary, 400),
+        "entities": [{"id": e, "name": reader.name(e)} for (e,) in targets[:_MOST_ENTITIES]],
+        "diffs": shown,
+    }
+    return Page([row], total=max(len(diffs), 1), offset=args["offset"], part="diffs")
+
+
+def get_field_history(reader: Reader, args: Args) -> Page:
+    """Every recorded change of one field of one entity, newest first."""
+    entity = reader.entity(args["entity"])
+    facts = facts_at(reader, entity.id, reader.now)
+    known = sorted(
+        {
+            *facts,
+            *(
+                str(row[0])
+                for row in reader.rows(
+                    "select distinct field from change_diff where entity_id = $e union "
+                    "select distinct field from fact where entity_id = $e",
+                    {"e": entity.id},
+                )
+            ),
+        }
+    )
+    field = _field(entity.name, args["field"].strip(), known)
+    rows = reader.rows(
+        "select e.ts, e.id, d.old_json, d.new_json, e.actor, e.pr "
+        "from change_diff d join change_event e on e.id = d.event_id "
+        "where d.entity_id = $entity and d.field = $field and e.ts >= $since "
+        "order by e.ts desc, e.id desc",
+        {
+            "entity": entity.id,
+            "field": field,
+            "since": args.get("since", -(2**62)),
+        },
+    )
+    shown = [
+        {
+            "ts": iso(ts),
+            "change_id": change,
+            "old": value(old),
+            "new": value(new),
+            "actor": actor,
+            "pr": pr or None,
+        }
+        for ts, change, old, new, actor, pr in rows
+    ]
+    window = reader.window(args.get("since"), None)
+    current = facts[field].shown() if field in facts else None
+    return sliced(
+        shown,
+        args,
+        window=window,
+        gaps=reader.gaps("change", window, (entity.id,)),
+        extra={"field": field, "current": current},
+    )
+
+
+def _field(name: str, given: str, known: list[str]) -> str:
+    """The field that was meant: exactly, but for case, or by its unambiguous last part."""
+    folded = given.casefold()
+    for choice in (
+        [one for one in known if one == given],
+        [one for one in known if one.casefold() == folded],
+        [one for one in known if one.casefold().endswith((f".{folded}", f"/{folded}"))],
+    ):
+        if len(choice) == 1:
+            return choice[0]
+        if choice:
+            raise Refusal("bad_argument", f"'{given[:80]}' names several fields", choice[:8])
+    raise Refusal(
+        "bad_argument",
+        f"nothing is recorded of a field '{given[:80]}' of {name}",
+        near(given, known, limit=5) or known[:8],
+    )

@@ -1,0 +1,132 @@
+"""Metric series, drawn with at most sixty points."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import numpy as np
+
+from heldout.graph.ontology import near
+from heldout.graph.tools.backend import Args
+from heldout.graph.tools.page import Page, Window, iso
+from heldout.graph.tools.reader import Reader
+from heldout.graph.tools.refusals import Refusal
+
+MOST_POINTS = 60
+_SECOND = 1_000_000
+_QUIET_SHARE = 4
+_RUN = 3
+
+
+def query_metrics(reader: Reader, args: Args) -> Page:
+    """The series of one entity in a window: averages per step, and where they first moved."""
+    entity = reader.entity(args["entity"])
+    window = reader.window(args["since"], args["until"])
+    gaps = reader.gaps("metric", window, (entity.id,))
+    known = reader.rows(
+        "select id, name, unit from metric_series where entity_id = $e order by name, id",
+        {"e": entity.id},
+    )
+    wanted = args.get("names")
+    if wanted:
+        names = sorted({row[1] for row in known})
+        for name in wanted:
+            if name not in names:
+                raise Refusal(
+                    "bad_argument",
+                    f"{entity.name} has no metric '{name[:80]}'",
+                    near(name, names, limit=5) or names[:8],
+                )
+        known = [row for row in known if row[1] in wanted]
+    offset, limit = args["offset"], args["limit"]
+    page = known[offset : offset + limit]
+    points = _points(reader, [row[0] for row in page], window)
+    step = _step(window, args.get("step"))
+    rows = [
+        {"series": one, "name": name, "unit": unit, **_drawn(points[one], window, step)}
+        for one, name, unit in page
+    ]
+    extra = {"step_seconds": step // _SECOND}
+    return Page(rows, total=len(known), offset=offset, window=window, gaps=gaps, extra=extra)
+
+
+def _step(window: Window, asked: int | None) -> int:
+    """The step asked for in microseconds, widened to whole seconds that give sixty points."""
+    span = window.until - window.since + 1
+    least = -(-span // (MOST_POINTS * _SECOND))
+    return max(asked or 0, least, 1) * _SECOND
+
+
+_Series = tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]
+
+
+def _points(reader: Reader, ids: list[str], window: Window) -> dict[str, _Series]:
+    """Times and values in the window; where a finer chunk begins, it replaces the coarser."""
+    rows = reader.rows(
+        "select series_id, t0, step_s, "
+        "greatest(0, ($since - t0 + step_s * 1000000 - 1) // (step_s * 1000000)) as first, "
+        "list_slice(vals, first + 1, ($until - t0) // (step_s * 1000000) + 1) "
+        "from metric_chunk where series_id in (select unnest($ids)) and t0 <= $until "
+        "order by series_id, step_s desc, t0",
+        {"ids": ids, "since": window.since, "until": window.until},
+    )
+    found: dict[str, _Series] = {
+        one: (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)) for one in ids
+    }
+    for one, t0, step, first, values in rows:
+        if not values:
+            continue
+        fine = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+        times = t0 + (first + np.arange(len(fine), dtype=np.int64)) * step * _SECOND
+        old_times, old = found[one]
+        keep = (old_times < times[0]) | (old_times > times[-1])
+        merged = np.concatenate([old_times[keep], times])
+        order = np.argsort(merged, kind="stable")
+        found[one] = (merged[order], np.concatenate([old[keep], fine])[order])
+    return {one: (t[~np.isnan(v)], v[~np.isnan(v)]) for one, (t, v) in found.items()}
+
+
+def _drawn(series: _Series, window: Window, step: int) -> dict[str, Any]:
+    times, values = series
+    if not len(values):
+        return {"points": [], "min": None, "max": None, "mean": None, "first_change": None}
+    bucket = (times - window.since) // step
+    which, start = np.unique(bucket, return_index=True)
+    means = np.add.reduceat(values, start) / np.diff(np.append(start, len(values)))
+    points = [
+        [iso(window.since + int(b) * step), _number(v)] for b, v in zip(which, means, strict=True)
+    ]
+    moved = _first_change(values)
+    return {
+        "points": points,
+        "min": _number(values.min()),
+        "max": _number(values.max()),
+        "mean": _number(values.mean()),
+        "first_change": None if moved is None else iso(int(times[moved])),
+    }
+
+
+def _first_change(values: np.ndarray[Any, np.dtype[np.float64]]) -> int | None:
+    """Where three points in a row first leave the level of the first quarter of the window.
+
+    The level is its median; leaving means by more than six scaled median deviations and by more
+    than a tenth of the level.
+    """
+    count = max(len(values) // _QUIET_SHARE, _RUN)
+    if len(values) < count + _RUN:
+        return None
+    quiet = values[:count]
+    level = float(np.median(quiet))
+    noise = 1.4826 * float(np.median(np.abs(quiet - level)))
+    allowed = max(6.0 * noise, 0.1 * abs(level), 1e-9)
+    over = np.sign(values - level) * (np.abs(values - level) > allowed)
+    over[:count] = 0
+    run = np.abs(over[:-2] + over[1:-1] + over[2:]) == _RUN
+    hits = np.flatnonzero(run)
+    return int(hits[0]) if len(hits) else None
+
+
+def _number(value: float) -> float | int:
+    """Four significant digits, whole where it is whole."""
+    rounded = float(f"{value:.4g}")
+    return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded

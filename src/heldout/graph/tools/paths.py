@@ -1,0 +1,132 @@
+"""How two entities are connected."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+from heldout.graph.snapshot import Entity
+from heldout.graph.tools.backend import Args
+from heldout.graph.tools.entities import steps
+from heldout.graph.tools.page import Page
+from heldout.graph.tools.reader import Reader, sliced
+
+_PLAIN = frozenset({"part_of", "owned_by", "declared_in", "built_from", "watches"})
+"""Edges of belonging: a path through them says less than one that traffic takes."""
+
+_MOST_PATHS = 200
+_MOST_STEPS = 20_000
+
+
+class _Hop(NamedTuple):
+    entity: str
+    predicate: str
+    direction: str
+
+
+def find_paths(reader: Reader, args: Args) -> Page:
+    """Simple paths in either direction of the edges, shortest first."""
+    src, dst = reader.entity(args["src"]), reader.entity(args["dst"])
+    max_len = args.get("max_len", 5)
+    links = _Links(reader)
+    far = _distances(links, dst.id, max_len)
+    paths: list[tuple[_Hop, ...]] = []
+    if src.id != dst.id and src.id in far:
+        search = _Search(links, far, dst.id)
+        for length in range(far[src.id], max_len + 1):
+            search.extend((_Hop(src.id, "", ""),), length)
+            if search.spent or len(search.found) >= _MOST_PATHS:
+                break
+        paths = search.found
+    paths.sort(key=lambda path: (len(path), _weight(path), _names(reader, path)))
+    rows = [
+        {
+            "length": len(path) - 1,
+            "path": [_node(reader.graph.entities, hop) for hop in path],
+        }
+        for path in paths
+    ]
+    return sliced(rows, args, gaps=reader.gaps("graph", None, (src.id, dst.id)))
+
+
+def _node(entities: Mapping[str, Entity], hop: _Hop) -> dict[str, Any]:
+    entity = entities[hop.entity]
+    node = {
+        "id": entity.id,
+        "name": entity.name,
+        "kind": entity.kind,
+        "via": hop.predicate or None,
+    }
+    if hop.direction:
+        node["direction"] = hop.direction
+    return node
+
+
+def _weight(path: Sequence[_Hop]) -> int:
+    return sum(hop.predicate in _PLAIN for hop in path)
+
+
+def _names(reader: Reader, path: Sequence[_Hop]) -> tuple[str, ...]:
+    return tuple(f"{reader.name(hop.entity)} {hop.entity} {hop.predicate}" for hop in path)
+
+
+class _Links:
+    """Neighbours now, each entity asked for once."""
+
+    def __init__(self, reader: Reader) -> None:
+        self._reader = reader
+        self._known: dict[str, tuple[_Hop, ...]] = {}
+
+    def of(self, entity: str) -> tuple[_Hop, ...]:
+        found = self._known.get(entity)
+        if found is None:
+            near: dict[str, _Hop] = {}
+            for edge, way, other in steps(self._reader, entity, "both", self._reader.now):
+                hop = _Hop(other, edge.pred, way)
+                if other not in near or near[other].predicate in _PLAIN:
+                    near[other] = hop
+            found = tuple(sorted(near.values(), key=lambda hop: (hop.predicate in _PLAIN, hop)))
+            self._known[entity] = found
+        return found
+
+
+def _distances(links: _Links, target: str, most: int) -> dict[str, int]:
+    far = {target: 0}
+    layer = [target]
+    for level in range(1, most + 1):
+        reached = [hop.entity for one in layer for hop in links.of(one)]
+        layer = [one for one in dict.fromkeys(reached) if one not in far]
+        far.update(dict.fromkeys(layer, level))
+    return far
+
+
+class _Search:
+    """Depth first over paths of one exact length, cut where the target is out of reach."""
+
+    def __init__(self, links: _Links, far: Mapping[str, int], target: str) -> None:
+        self.found: list[tuple[_Hop, ...]] = []
+        self._links = links
+        self._far = far
+        self._target = target
+        self._steps = 0
+
+    @property
+    def spent(self) -> bool:
+        return self._steps >= _MOST_STEPS
+
+    def extend(self, path: tuple[_Hop, ...], left: int) -> None:
+        """Every way to go on from ``path`` that reaches the target in exactly ``left`` hops."""
+        here = path[-1].entity
+        if left == 0:
+            if here == self._target:
+                self.found.append(path)
+            return
+        if here == self._target:
+            return
+        visited = {hop.entity for hop in path}
+        for hop in self._links.of(here):
+            if self.spent or len(self.found) >= _MOST_PATHS:
+                return
+            self._steps += 1
+            if hop.entity not in visited and self._far.get(hop.entity, 99) <= left - 1:
+                self.extend((*path, hop), left - 1)

@@ -1,0 +1,137 @@
+"""What every tool needs: ids that exist, rows, windows, and what is not known."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Literal
+
+import duckdb
+import numpy as np
+import orjson
+from rapidfuzz import fuzz, process
+
+from heldout.graph.snapshot import Entity
+from heldout.graph.status import status_of
+from heldout.graph.tools.page import Page, Window, clip, clip_value, iso
+from heldout.graph.tools.refusals import Refusal
+from heldout.graph.world import World
+
+Area = Literal["log", "metric", "change", "alert", "graph"]
+"""What a tool reads. ``data_gap.source`` names an area, or a source of the ontology, which then
+concerns changes and graph."""
+
+_AREAS = ("log", "metric", "change", "alert", "graph")
+_MAX_GAPS = 5
+
+
+class Reader:
+    """One session's access to a world: a cursor of its own and the shared graph."""
+
+    def __init__(self, world: World, con: duckdb.DuckDBPyConnection) -> None:
+        self.world = world
+        self.graph = world.graph
+        self.now = world.now
+        self.con = con
+
+    def rows(self, sql: str, params: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
+        """All rows of one query."""
+        return self.con.execute(sql, params or {}).fetchall()
+
+    def columns(
+        self, sql: str, params: Mapping[str, Any] | None = None
+    ) -> dict[str, np.ndarray[Any, Any]]:
+        """All columns of one query."""
+        found: dict[str, np.ndarray[Any, Any]] = self.con.execute(sql, params or {}).fetchnumpy()
+        return found
+
+    def entity(self, given: str) -> Entity:
+        """The entity of an id; an unknown one is refused with what it may have meant."""
+        given = given.strip()
+        entity = self.graph.entities.get(given)
+        if entity is None:
+            raise Refusal(
+                "unknown_id", f"no entity has the id '{given[:60]}'", self._meant(given[:80])
+            )
+        return entity
+
+    def _meant(self, given: str) -> list[str]:
+        entities = self.graph.entities
+        names = {one.id: one.name for one in entities.values()}
+        exact = [one for one in entities.values() if one.name.casefold() == given.casefold()]
+        if not exact and given.startswith("e-"):
+            hits = process.extract(given, list(names), limit=3, score_cutoff=80)
+            exact = [entities[hit[0]] for hit in hits]
+        if not exact:
+            hits_by_name = process.extract(
+                given, names, scorer=fuzz.ratio, limit=5, score_cutoff=60
+            )
+            exact = [entities[hit[2]] for hit in hits_by_name]
+        return [f"{one.id} ({one.kind} {one.name})" for one in exact[:5]]
+
+    def name(self, entity: str) -> str:
+        """An entity's name, empty where there is none."""
+        known = self.graph.entities.get(entity)
+        return known.name if known else ""
+
+    def status(self, entity: Entity) -> str:
+        """An entity's status now."""
+        return status_of(self.graph, entity)
+
+    def window(self, since: int | None, until: int | None, *, first: int | None = None) -> Window:
+        """The window asked for, ended at now; one that is empty is refused."""
+        start = self.world.start if first is None else first
+        begin = start if since is None else since
+        end = self.now if until is None else min(until, self.now)
+        if since is not None and until is not None and since > until:
+            raise Refusal("bad_argument", "'since' is later than 'until'")
+        if begin > end:
+            raise Refusal(
+                "bad_argument", f"the window begins after the present, which is {iso(self.now)}"
+            )
+        return Window(begin, end)
+
+    def gaps(
+        self, area: Area, window: Window | None, entities: Sequence[str] = ()
+    ) -> list[dict[str, Any]]:
+        """Known holes in what was asked for; a hole as large as the question is refused."""
+        span = window or Window(self.now, self.now)
+        found = []
+        for gap in self.world.gaps:
+            if not _concerns(gap.source, area) or gap.until < span.since or gap.since > span.until:
+                continue
+            if gap.entity and entities and gap.entity not in entities:
+                continue
+            whole = gap.since <= span.since and gap.until >= span.until
+            named = not gap.entity or tuple(entities) == (gap.entity,)
+            if window and whole and named and gap.source.startswith(area):
+                raise Refusal(
+                    "unavailable",
+                    f"no {area} data between {iso(gap.since)} and {iso(gap.until)}: {gap.note}",
+                )
+            found.append(
+                {
+                    "source": gap.source,
+                    "entity": gap.entity or None,
+                    "since": iso(gap.since),
+                    "until": iso(min(gap.until, self.now)),
+                    "note": clip(gap.note, 160),
+                }
+            )
+        return found[:_MAX_GAPS]
+
+
+def _concerns(source: str, area: str) -> bool:
+    if any(source.startswith(one) for one in _AREAS):
+        return source.startswith(area)
+    return area in ("change", "graph")
+
+
+def value(text: str) -> Any:
+    """A stored JSON value as it is shown."""
+    return clip_value(orjson.loads(text))
+
+
+def sliced(rows: Sequence[Mapping[str, Any]], args: Mapping[str, Any], **more: Any) -> Page:
+    """One page of rows that are all at hand."""
+    offset, limit = int(args["offset"]), int(args["limit"])
+    return Page(rows[offset : offset + limit], total=len(rows), offset=offset, **more)

@@ -1,0 +1,156 @@
+"""A world in use: its tables in an in-memory database, its graph in dictionaries.
+
+A world is loaded once and shared by the sessions that look at it; each session has a cursor of its
+own, because one DuckDB connection cannot serve two threads. After loading, the database can read no
+file and its configuration is locked.
+"""
+
+from __future__ import annotations
+
+import threading
+from collections import OrderedDict
+from collections.abc import Mapping
+from pathlib import Path
+from typing import NamedTuple
+
+import duckdb
+
+from heldout.graph.files import MANIFEST, connect, load_tables, world_meta
+from heldout.graph.health import Finding, check_health
+from heldout.graph.schema import TABLES
+from heldout.graph.snapshot import Edge, Entity, Snapshot
+
+_TIMES = {
+    "entity": "first_seen", "fact": "observed_at", "edge": "observed_at",
+    "change_event": "observed_at", "log": "ts", "alert": "ts",
+}  # fmt: skip
+
+
+class Gap(NamedTuple):
+    """A row of ``data_gap``: ``entity`` is empty where it concerns everything."""
+
+    source: str
+    entity: str
+    since: int
+    until: int
+    note: str
+
+
+class World:
+    """One loaded world. Nothing later than ``now`` can be seen in it."""
+
+    def __init__(self, directory: Path) -> None:
+        meta = world_meta(directory)
+        self.now = meta.now
+        self.start = meta.start
+        self._con = connect()
+        load_tables(self._con, directory)
+        self._hide_future()
+        self._con.execute("set enable_external_access = false")
+        self._con.execute("set lock_configuration = true")
+        self._lock = threading.Lock()
+        rows = self._con.execute(f"select {_columns('entity')} from entity").fetchall()
+        edges = self._con.execute(
+            "select src, pred, dst, valid_from, valid_to, observed_at, provenance, "
+            "confidence, source from edge"
+        ).fetchall()
+        self.graph = Snapshot(
+            [Entity(*row) for row in rows], [Edge(*row) for row in edges], self._facts, self.now
+        )
+        gaps = self._con.execute(f"select {_columns('data_gap')} from data_gap").fetchall()
+        self.gaps = tuple(Gap(*row) for row in gaps)
+        found = self._con.execute("select min(ts), max(ts) from log").fetchone()
+        self.log_range: tuple[int, int] | None = (
+            (int(found[0]), int(found[1])) if found and found[0] is not None else None
+        )
+        self.clusters = tuple(sorted({one.cluster for one in self.graph.entities.values()} - {""}))
+        self._findings: tuple[Finding, ...] | None = None
+        self._fields: tuple[str, ...] | None = None
+
+    def _hide_future(self) -> None:
+        for table, column in _TIMES.items():
+            row = self._con.execute(f"select max({column}) from {table}").fetchone()
+            if row and row[0] is not None and row[0] > self.now:
+                self._con.execute(f"delete from {table} where {column} > {self.now}")
+        self._con.execute(f"delete from change_event where ts > {self.now}")
+
+    def cursor(self) -> duckdb.DuckDBPyConnection:
+        """A connection of one's own to the same database."""
+        with self._lock:
+            return self._con.cursor()
+
+    def _facts(self) -> Mapping[str, Mapping[str, str]]:
+        found: dict[str, dict[str, str]] = {}
+        rows = (
+            self.cursor()
+            .execute(
+                "select entity_id, field, value_json from fact "
+                "where valid_from <= $now and valid_to > $now order by valid_from, observed_at",
+                {"now": self.now},
+            )
+            .fetchall()
+        )
+        for entity, field, value in rows:
+            found.setdefault(entity, {})[field] = value
+        return found
+
+    def findings(self) -> tuple[Finding, ...]:
+        """What the health checks say, computed once."""
+        if self._findings is None:
+            self._findings = check_health(self.graph)
+        return self._findings
+
+    def fields(self) -> tuple[str, ...]:
+        """Every field that any fact or diff names."""
+        if self._fields is None:
+            rows = (
+                self.cursor()
+                .execute(
+                    "select distinct field from (select field from fact "
+                    "union all select field from change_diff) order by field"
+                )
+                .fetchall()
+            )
+            self._fields = tuple(str(row[0]) for row in rows)
+        return self._fields
+
+
+def _columns(table: str) -> str:
+    return ", ".join(f'"{column}"' for column, _ in TABLES[table])
+
+
+class WorldCache:
+    """The worlds used last, by folder and manifest; safe to use from several threads."""
+
+    def __init__(self, size: int = 12) -> None:
+        self._size = size
+        self._worlds: OrderedDict[tuple[str, int, int], World] = OrderedDict()
+        self._lock = threading.Lock()
+        self._loading: dict[tuple[str, int, int], threading.Lock] = {}
+
+    def get(self, directory: Path) -> World:
+        """The loaded world; a folder that is none is a :class:`~heldout.errors.WorldError`."""
+        try:
+            stat = (directory / MANIFEST).stat()
+            key = (str(directory.resolve()), stat.st_mtime_ns, stat.st_ino)
+        except OSError:
+            world_meta(directory)  # raises with what is missing
+            raise
+        with self._lock:
+            world = self._worlds.get(key)
+            if world is not None:
+                self._worlds.move_to_end(key)
+                return world
+            gate = self._loading.setdefault(key, threading.Lock())
+        with gate:
+            with self._lock:
+                world = self._worlds.get(key)
+            if world is None:
+                world = World(directory)
+                with self._lock:
+                    self._worlds[key] = world
+                    while len(self._worlds) > self._size:
+                        self._worlds.popitem(last=False)
+            with self._lock:
+                self._loading.pop(key, None)
+        return world
