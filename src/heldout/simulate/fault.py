@@ -1,0 +1,134 @@
+"""What a fault is: a declarative record, one per file under ``faults/``, found by listing it."""
+
+from __future__ import annotations
+
+import importlib
+import pkgutil
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from typing import Any
+
+from rapidfuzz import process
+
+from heldout.errors import SpecError
+from heldout.simulate.names import styled
+
+_WORDS = re.compile(r"\{([a-z0-9 ]+)\}")
+
+
+@dataclass(frozen=True, slots=True)
+class Trigger:
+    """What wakes a dormant cause.
+
+    ``on`` says whose timeline shows it: ``seat``, ``workload`` (the seat's Deployment), ``holder``
+    or a hop such as ``reads_writes<CronJob``. ``load`` multiplies the traffic of the path; 1 means
+    traffic has no part in it. ``summary`` may use ``{name}``.
+    """
+
+    on: str
+    type: str
+    summary: str
+    prose: str
+    load: float = 1.0
+
+
+@dataclass(frozen=True, slots=True)
+class Gauge:
+    """The metric that shows the mechanism on the seat: name, unit, healthy and biting level."""
+
+    name: str
+    unit: str
+    healthy: float
+    biting: float
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One way to break.
+
+    ``seat`` is the kind whose own logs state the mechanism; ``holder`` are the hops from there to
+    the entity that carries ``field`` (empty: the seat itself). Words in braces in ``field`` are
+    spelled in the organisation's style, ``said`` is how the logs spell them. ``values`` are
+    (healthy, biting) pairs. Log templates may use ``{said}``, ``{new}``, ``{old}``, ``{holder}``,
+    ``{seat}`` and the running numbers ``{0}`` and ``{1}``. ``terms`` are the groups of synonyms a
+    right mechanism must touch. ``lends`` marks records whose edit may stand in as a decoy:
+    ``harmless`` then says why it is one. ``source`` cites the public report it is modelled on.
+    ``cause`` is ``none`` for trouble that no change of ours explains.
+    """
+
+    name: str
+    domain: str
+    family: str
+    source: str
+    seat: str
+    holder: tuple[str, ...]
+    field: str
+    said: str
+    values: tuple[tuple[Any, Any], ...]
+    logs: tuple[str, ...]
+    gauge: Gauge
+    trigger: Trigger
+    mechanism: str
+    terms: tuple[tuple[str, ...], ...]
+    fix: str
+    lends: bool = False
+    harmless: str = ""
+    cause: str = "change"
+
+    @property
+    def holder_kind(self) -> str:
+        """The kind of the entity that carries the field."""
+        if not self.holder:
+            return self.seat
+        return re.split("[<>]", self.holder[-1])[1]
+
+    def field_in(self, style: str) -> str:
+        """The field's path in an organisation's naming style."""
+        return _WORDS.sub(lambda match: styled(match.group(1), style), self.field)
+
+    def said_in(self, style: str) -> str:
+        """How the logs spell the field; words in braces take a style, the rest is as it is."""
+        return _WORDS.sub(lambda match: styled(match.group(1), style), self.said)
+
+
+def records(package: str, attribute: str) -> Mapping[str, Any]:
+    """The ``attribute`` of every module of a package, by module name."""
+    module = importlib.import_module(package)
+    found = {}
+    for info in sorted(pkgutil.iter_modules(module.__path__), key=lambda one: one.name):
+        record = getattr(importlib.import_module(f"{package}.{info.name}"), attribute)
+        found[info.name] = record
+    return found
+
+
+@cache
+def faults() -> Mapping[str, Fault]:
+    """Every fault by name, in name order."""
+    found: Mapping[str, Fault] = records("heldout.simulate.faults", "FAULT")
+    for name, record in found.items():
+        if record.name != name:
+            raise SpecError(
+                f"fault '{record.name}' lives in {name}.py",
+                where=f"heldout/simulate/faults/{name}.py",
+                mend="Give the record the name of its file",
+            )
+    return found
+
+
+def fault_named(name: str) -> Fault:
+    """The fault of that name; an unknown one is a :class:`SpecError` with near names."""
+    known = faults()
+    if name not in known:
+        raise SpecError(
+            f"there is no fault '{name}'", where="spec.fault", mend=nearest(name, known)
+        )
+    return known[name]
+
+
+def nearest(name: str, known: Mapping[str, object]) -> str:
+    """A sentence that offers the known names closest to ``name``."""
+    hits = process.extract(name[:100], list(known), limit=3, score_cutoff=50)
+    offered = [str(hit[0]) for hit in hits] or sorted(known)
+    return f"Use one of: {', '.join(offered)}"

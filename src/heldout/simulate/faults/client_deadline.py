@@ -1,0 +1,31 @@
+"""An HTTP client's deadline became shorter than the far side's slow answers."""
+
+from heldout.simulate.fault import Fault, Gauge, Trigger
+
+FAULT = Fault(
+    name="client_deadline",
+    domain="configuration",
+    family="client timeout",
+    source="public: cloud-platform 2022-07-11 (slow path behind one address), own words",
+    seat="Service",
+    holder=("runs_on>Deployment", "mounts>ConfigMap"),
+    field="data.{http client timeout ms}",
+    said="{http client timeout ms}",
+    values=((3000, 400), (5000, 600), (2000, 300), (8000, 900)),
+    logs=(
+        "gave up on outbound answer after {new} ms ({said}={new}), attempt {0} of 3",
+        "outbound deadline hit: {said} is {new}, answer would have taken {1} ms",
+    ),
+    gauge=Gauge("outbound_deadline_hits", "per_min", 1, 260),
+    trigger=Trigger("seat", "runtime", "Traffic on {name} rose above its daily peak",
+                    "answers got slower at the peak and no longer fit the deadline", 1.6),
+    mechanism="The outbound client timeout was cut from {old} to {new} ms, shorter than slow "
+    "answers at the peak, so calls were abandoned and retried",
+    terms=(("timeout", "deadline"),
+           ("cut", "short", "shorter", "lowered", "reduced", "too low", "abandoned", "exceeded",
+            "decreased", "client", "hit")),
+    fix="Restore the client timeout to {old} ms",
+    lends=True,
+    harmless="its new value still exceeds every answer time of the day and the logs show no "
+    "deadline hit",
+)  # fmt: skip

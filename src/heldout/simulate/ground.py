@@ -1,0 +1,209 @@
+"""The ground an incident stands on: entities, edges, base facts, and the changes over them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from heldout.simulate.streams import share, token
+
+DEPENDS = ("calls", "reads_writes", "consumes_from", "routes_to")
+"""Predicates along which trouble at the far end becomes trouble at the near end."""
+
+SOURCE_OF_KIND = {
+    **dict.fromkeys(
+        ("Team", "Person", "AlertRule", "ExternalDependency"),
+        "human",
+    ),
+    **dict.fromkeys(("Repository", "PullRequest"), "git"),
+    **dict.fromkeys(("Pipeline", "HelmRelease", "GitOpsApplication"), "cicd"),
+    "IacStack": "iac",
+    "Service": "traffic",
+}
+_CLOUD = frozenset(
+    ["CloudAccount", "Region", "Vpc", "Subnet", "SecurityGroup", "LoadBalancer", "DnsRecord", "IamRole", "IamPolicy", "KmsKey", "DbInstance", "DbParameterGroup", "Cache", "Queue", "Bucket", "NodeGroup", "Function", "QuotaLimit", "RouteTable", "NetworkAcl", "LaunchTemplate", "VmInstance", "InstanceProfile", "ApiGateway"]
+)
+
+
+def source_of(kind: str, cloud: str = "aws") -> str:
+    """Where facts about a kind of entity are read."""
+    return SOURCE_OF_KIND.get(kind) or (cloud if kind in _CLOUD else "k8s")
+
+
+class Edge(NamedTuple):
+    """``src predicate dst`` between indices of entities, and who said so."""
+
+    src: int
+    predicate: str
+    dst: int
+    provenance: str
+    confidence: float
+    source: str
+
+
+class Edit(NamedTuple):
+    """A field gets ``value``, or ``other`` where it already had ``value``; ``None`` adds one."""
+
+    entity: int
+    field: str
+    value: Any
+    other: Any
+
+
+class Change(NamedTuple):
+    """A change before replay. ``key`` names it among all changes of a world, stably."""
+
+    ts: int
+    key: str
+    type: str
+    source: str
+    actor: str
+    actor_kind: str
+    pr: str
+    repo: str
+    commit: str
+    summary: str
+    targets: tuple[int, ...]
+    edits: tuple[Edit, ...]
+
+
+@dataclass(slots=True)
+class Entity:
+    """One thing. ``said`` is (provenance, confidence, source) of its facts."""
+
+    id: str
+    kind: str
+    name: str
+    cluster: str
+    external_id: str
+    first_seen: int
+    said: tuple[str, float, str]
+
+
+@dataclass(slots=True)
+class Ground:
+    """A topology under construction; indices are handed out in order of creation."""
+
+    seed: int
+    cloud: str = "aws"
+    entities: list[Entity] = field(default_factory=list)
+    edges: list[Edge] = field(default_factory=list)
+    base: dict[tuple[int, str], Any] = field(default_factory=dict)
+    _index: dict[tuple[str, str, str], int] = field(default_factory=dict)
+    _kinds: dict[str, list[int]] = field(default_factory=dict)
+    _out: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    _in: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+
+    def add(self, kind: str, name: str, cluster: str = "", *, id: str = "", **facts: Any) -> int:
+        """A new entity with base facts; the same (kind, name, cluster) twice is the same one."""
+        key = (kind, name, cluster)
+        known = self._index.get(key)
+        if known is not None:
+            return known
+        index = len(self.entities)
+        own = id or f"e-{token(self.seed, 'entity', *key)}"
+        draw = share(self.seed, "said", *key)
+        provenance = "observed" if draw < 0.5 else "declared" if draw < 0.95 else "asserted"
+        confidence = round(0.99 - 0.3 * share(self.seed, "sure", *key) ** 3, 2)
+        self.entities.append(
+            Entity(
+                own,
+                kind,
+                name,
+                cluster,
+                _external(kind, name, cluster, own),
+                0,
+                (provenance, confidence, source_of(kind, self.cloud)),
+            )  # fmt: skip
+        )
+        self._index[key] = index
+        self._kinds.setdefault(kind, []).append(index)
+        for fact, value in facts.items():
+            self.base[(index, fact)] = value
+        return index
+
+    def facts(self, entity: int, **values: Any) -> None:
+        """Set base facts; ``__`` in a keyword stands for a dot."""
+        for name, value in values.items():
+            self.base[(entity, name.replace("__", "."))] = value
+
+    def link(
+        self, src: int, predicate: str, dst: int, *, said: tuple[str, float, str] | None = None
+    ) -> None:
+        """An edge; provenance is drawn from the names of its ends unless given."""
+        if said is None:
+            draw = share(self.seed, "edge", self.entities[src].id, predicate, self.entities[dst].id)
+            traffic = predicate in ("calls", "reads_writes", "consumes_from", "publishes_to")
+            if draw < 0.5:
+                said = ("observed", round(0.9 + draw / 5, 2), "traffic" if traffic else "k8s")
+            elif draw < 0.92:
+                said = ("declared", 1.0, "iac" if traffic else "git")
+            else:
+                said = ("inferred", round(0.55 + (draw - 0.92) * 4, 2), "traffic")
+        self.edges.append(Edge(src, predicate, dst, *said))
+        self._out.setdefault(src, []).append((predicate, dst))
+        self._in.setdefault(dst, []).append((predicate, src))
+
+    def of_kind(self, kind: str) -> Sequence[int]:
+        """Every entity of a kind, in order of creation."""
+        return self._kinds.get(kind, ())
+
+    def find(self, kind: str, name: str, cluster: str = "") -> int | None:
+        """The entity of that kind, name and cluster."""
+        return self._index.get((kind, name, cluster))
+
+    def out(self, entity: int) -> Sequence[tuple[str, int]]:
+        """(predicate, dst) of every edge that starts here."""
+        return self._out.get(entity, ())
+
+    def into(self, entity: int) -> Sequence[tuple[str, int]]:
+        """(predicate, src) of every edge that ends here."""
+        return self._in.get(entity, ())
+
+    def follow(self, entity: int, hop: str) -> Iterator[int]:
+        """Entities one hop on: ``'mounts>ConfigMap'`` goes out, ``'scales<Hpa'`` comes in."""
+        sign = ">" if ">" in hop else "<"
+        predicate, kind = hop.split(sign)
+        for found, other in self.out(entity) if sign == ">" else self.into(entity):
+            if found == predicate and self.entities[other].kind == kind:
+                yield other
+
+    def walk(self, entity: int, hops: Sequence[str]) -> list[int]:
+        """The first walk along ``hops`` (entities after the start), empty when there is none."""
+        if not hops:
+            return []
+        for other in self.follow(entity, hops[0]):
+            rest = self.walk(other, hops[1:])
+            if rest or len(hops) == 1:
+                return [other, *rest]
+        return []
+
+    def siblings(self, entity: int) -> list[int]:
+        """Entities of the same kind and name in other clusters."""
+        own = self.entities[entity]
+        return [
+            other
+            for other in self.of_kind(own.kind)
+            if other != entity
+            and self.entities[other].name == own.name
+            and self.entities[other].cluster != own.cluster
+        ]
+
+    def name(self, entity: int) -> str:
+        """The name of an entity."""
+        return self.entities[entity].name
+
+    def id(self, entity: int) -> str:
+        """The id of an entity."""
+        return self.entities[entity].id
+
+
+def _external(kind: str, name: str, cluster: str, own: str) -> str:
+    """What the system that runs the thing calls it."""
+    tail = own[2:]
+    if kind in _CLOUD:
+        return f"arn:cloud:{kind.lower()}:{tail[:4]}:{name}"
+    if cluster:
+        return f"{cluster}/{kind.lower()}/{name}"
+    return f"{kind.lower()}/{name}"

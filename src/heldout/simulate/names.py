@@ -1,0 +1,82 @@
+"""Names that an organisation could have invented: brand-like words and two-word names.
+
+None is plain operations vocabulary, because such a name cannot be told from method text. A *bank*
+is one of two disjoint halves of the stock; the two sides of a split use different banks, so no
+name of one side can occur on the other.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from heldout.simulate.streams import stream
+
+_HEADS = ["qui", "tav", "lum", "cor", "bre", "zan", "mel", "fyr", "hol", "nar", "vex", "pom", "dris", "kel", "osk", "wyn", "jar", "thal", "bel", "gru", "ces", "mor", "ruv", "sil", "fen", "cad", "ilm", "tor", "yev", "har", "nok", "pra", "dul", "vin", "esk", "rhu", "zel", "bro", "ank", "lor"]
+_MIDS = ["la", "ri", "lo", "mi", "da", "ve", "sta", "nu", "li", "ra", "do", "bi", "ke", "va", "so", "ne", "ta", "fi", "ru", "le"]
+_TAILS = ["mere", "din", "vick", "tra", "nox", "bell", "wen", "dale", "quin", "rop", "gate", "lin", "thor", "zu", "mond", "ven", "lisk", "sham", "rell", "dor", "nash", "pike", "len", "tov", "wick", "bria", "fane", "gard", "lux", "mar"]
+_FIRST_WORDS = ["amber", "brisk", "cobalt", "dusky", "ember", "feral", "gilded", "hazel", "ivory", "jolly", "keen", "lunar", "mossy", "noble", "ochre", "pale", "quiet", "russet", "sable", "tawny", "umber", "velvet", "wry", "young", "zesty", "ashen", "bright", "copper", "drowsy", "early", "frosty", "gentle", "humble", "icy", "jade", "kindly", "lofty", "merry", "nimble", "olive", "placid", "rosy", "silver", "tidy", "upland", "vivid", "wild", "azure", "bonny", "crimson", "dapper", "elder", "floral", "golden", "hardy"]
+_SECOND_WORDS = ["heron", "badger", "otter", "lynx", "marten", "plover", "thistle", "fennel", "juniper", "alder", "bramble", "clover", "sorrel", "yarrow", "quail", "osprey", "bittern", "curlew", "dunlin", "egret", "gannet", "hoopoe", "ibex", "jackdaw", "kestrel", "lapwing", "magpie", "nuthatch", "oriole", "pipit", "raven", "siskin", "tern", "urchin", "vole", "wagtail", "yak", "zebu", "anchovy", "barnacle", "cowrie", "dabchick", "eland", "gopher", "hornbill", "isopod", "jerboa", "kinglet", "limpet", "mullet", "numbat", "opossum", "petrel", "quokka", "redstart", "sandpiper"]
+_GIVEN = ["ada", "bruno", "carla", "dmitri", "elif", "farid", "greta", "hugo", "ines", "jonas", "kaia", "luis", "mira", "nils", "olga", "pavel", "rosa", "samir", "tessa", "uwe", "vera", "wim", "yara", "zeno", "aino", "bashir", "clea", "dario", "edda", "finn", "gita", "henk", "ilse", "joao", "kofi", "lena", "marek", "noor", "otto", "priya"]
+_REFUSED = ("core", "node", "proxy", "cache", "admin", "vault", "limit", "token", "metal", "delta")
+
+
+def _half(words: Sequence[str], bank: int) -> list[str]:
+    return [word for index, word in enumerate(words) if index % 2 == bank % 2]
+
+
+class NameBook:
+    """The names of one organisation; every word is handed out once."""
+
+    def __init__(self, seed: int, bank: int) -> None:
+        self._rng = stream(seed, "names", bank)
+        heads, tails = _half(_HEADS, bank), _half(_TAILS, bank)
+        brands = [h + m + t for h in heads for m in _MIDS for t in tails]
+        brands = [b for b in brands if 6 <= len(b) <= 11 and not any(r in b for r in _REFUSED)]
+        self._brands = self._shuffled(brands, 400)
+        self._first = self._shuffled(_half(_FIRST_WORDS, bank))
+        self._second = self._shuffled(_half(_SECOND_WORDS, bank))
+        self._given = _half(_GIVEN, bank)
+        self._people: dict[str, None] = {}
+
+    def _shuffled(self, words: Sequence[str], count: int | None = None) -> list[str]:
+        order = self._rng.permutation(len(words))[: count or len(words)]
+        return [words[int(index)] for index in order]
+
+    def brand(self) -> str:
+        """An invented word, never given before."""
+        return self._brands.pop()
+
+    def service(self) -> str:
+        """A service: an invented word, or two words while those last."""
+        if self._first and self._second and self._rng.random() < 0.4:
+            return f"{self._first.pop()}-{self._second.pop()}"
+        return self.brand()
+
+    def person(self) -> str:
+        """A login such as ``ada.tavrilin``."""
+        while True:
+            given = self._given[int(self._rng.integers(len(self._given)))]
+            login = f"{given}.{self._brands.pop()}"
+            if login not in self._people:
+                self._people[login] = None
+                return login
+
+
+STYLES = ("snake", "camel", "upper", "kebab")
+
+
+def styled(words: str, style: str) -> str:
+    """``'db pool max'`` in a naming style: snake, camel, upper or kebab."""
+    parts = words.split()
+    if style == "camel":
+        return parts[0] + "".join(part.capitalize() for part in parts[1:])
+    if style == "upper":
+        return "_".join(parts).upper()
+    return ("-" if style == "kebab" else "_").join(parts)
+
+
+def pick(rng: np.random.Generator, options: Sequence[str]) -> str:
+    """One of ``options``, evenly."""
+    return options[int(rng.integers(len(options)))]

@@ -1,0 +1,27 @@
+"""The cause landed days before the alert and slept until something woke it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from heldout.errors import SpecError
+from heldout.simulate.plot import Plot, office_moment
+from heldout.simulate.rhythm import DAY, HOUR
+from heldout.simulate.trap import Trap
+
+
+def compose(plot: Plot) -> Plot:
+    """Move the cause ``latency_days`` back (0.3 to 13), to working hours."""
+    days = plot.knob("latency_days", 4.0)
+    if not 0.3 <= days <= 13:
+        raise SpecError(
+            f"knob 'latency_days' is {days}", where="spec.knobs", mend="Choose 0.3 to 13 days"
+        )
+    target = plot.onset - round(days * DAY)
+    slack = min(12 * HOUR, round(days * DAY / 5))
+    ts = office_moment(plot, "cause", target, target - slack, target + slack)
+    acts = tuple(replace(act, ts=ts) if act.role == "cause" else act for act in plot.acts)
+    return replace(plot, acts=acts, latent=True)
+
+
+TRAP = Trap("latent_cause", compose)
