@@ -1,0 +1,182 @@
+"""Names as written, in any case, spacing and disguise that a view undoes."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from heldout.gate.hits import Context, Hit, name_hit
+from heldout.gate.names import Name
+from heldout.gate.pages import BLANK, BREAK, SOFT, Place, Text
+from heldout.gate.report import Severity
+
+RULE = "incident-identifier"
+GLUED = 11
+"""A name this long is found inside other words too."""
+LOOSE = 8
+"""A name shorter than this may not be pieced together from words with blanks between them."""
+
+_NOUN = (
+    r"(?:services?|svc|apis?|pods?|deployments?|statefulsets?|daemonsets?|jobs?|cronjobs?|"
+    r"namespaces?|clusters?|topics?|queues?|databases?|db|tables?|buckets?|hosts?|teams?|repos?|"
+    r"repository|charts?|images?|containers?|workloads?|config ?maps?|secrets?|replicas?|flags?)"
+)
+_AFTER = re.compile(rf"^[`'\"*]*[ -]{_NOUN}\b", re.IGNORECASE)
+_BEFORE_NOUN = re.compile(rf"\b(?:{_NOUN})\s+(?:named\s+|called\s+)?[`'\"*]*$", re.IGNORECASE)
+_DETERMINER = re.compile(r"\b(?:the|our|your|their|a|an|this|that)\s+[`'\"*]*$", re.IGNORECASE)
+_QUOTES = "`'\"‘’“”«»"
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """How a match is written."""
+
+    quoted: bool
+    joined: bool
+    """With underscores, dots, slashes, camelCase or a glob: as code, never as prose."""
+    hyphened: bool
+    noun: bool
+    """Beside a word such as service, pods, namespace."""
+
+    @property
+    def code(self) -> bool:
+        """Written as a name rather than as prose."""
+        return self.quoted or self.joined or self.noun
+
+
+def form_of(place: Place, edges: bytes) -> Form:
+    """Look at a match and at what stands around it."""
+    source = place.source
+    before, after = place.around
+    quoted = (
+        bool(before and after) and before[-1] in _QUOTES and after[0] in _QUOTES
+    ) or _inside_code(before, after)
+    glob = after[:2] in {"-*", ".*", "/*", "_*"} or before[-2:] in {"*-", "*.", "*/"}
+    path = after[:1] in {"/", "="} or before[-1:] in {"/", "@"}
+    joined = bool(re.search(r"\w[_./]\w", source)) or SOFT in edges[1:] or glob or path
+    noun = bool(_BEFORE_NOUN.search(before)) or (
+        bool(_AFTER.search(after)) and bool(_DETERMINER.search(before) or "-" in source)
+    )
+    return Form(quoted, joined, bool(re.search(r"\w[-‐‑]\w", source)), noun)
+
+
+def _inside_code(before: str, after: str) -> bool:
+    return before.count("`") % 2 == 1 and "`" in after
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Every name of the inventory in the squashed text, and in the text without markup."""
+    seen: set[tuple[str, str, int, int]] = set()
+    for text in (context.scan.squashed, context.scan.unmarked):
+        if text is None:
+            continue
+        for name, place, edges in matches(context, text):
+            key = (name.key, place.page.file, place.line, place.column)
+            if key in seen:
+                continue
+            seen.add(key)
+            severity = severity_of(name, place, edges)
+            if severity is not None:
+                yield name_hit(RULE, severity, place, name, strong=_strong(name, place, edges))
+
+
+def matches(context: Context, text: Text) -> Iterator[tuple[Name, Place, bytes]]:
+    """Matches that stand as a name of their own; longest first where several start together."""
+    if not text.text:
+        return
+    found = context.inventory.automaton.find_matches_as_indexes(text.text, overlapping=True)
+    taken: list[tuple[int, int]] = []
+    for number, first, last in sorted(found, key=lambda m: (m[1], -m[2])):
+        key = context.inventory.keys[number]
+        name = context.inventory.names[key]
+        if any(a <= first and last <= b and (a, b) != (first, last) for a, b in taken[-4:]):
+            continue
+        edges = text.edges[first:last]
+        if not (text.bounded(first, last) and _whole(name, text.text[first:last], edges)) and not (
+            name.tier == "T1" and len(key) >= GLUED and max(edges[1:]) <= SOFT
+        ):
+            continue
+        taken.append((first, last))
+        yield name, text.place(first, last), edges
+
+
+def _whole(name: Name, text: str, edges: bytes) -> bool:
+    """False where a short name is only pieced together from other words."""
+    inner = edges[1:]
+    if not inner or max(inner) <= SOFT:
+        return True
+    own = _own_edges(name)
+    strange = [edge for at, edge in enumerate(inner, 1) if edge > SOFT and at not in own]
+    if not strange:
+        return BREAK not in inner or len(text) >= LOOSE
+    if sum(edge > SOFT for edge in inner) >= len(inner) * 0.8:
+        return len(text) >= 5
+    if len(text) < LOOSE:
+        return False
+    if name.tier in {"T3", "T5"}:
+        return False
+    return len(strange) <= 2 and (BLANK not in strange or len(text) >= GLUED)
+
+
+def _own_edges(name: Name) -> set[int]:
+    """Where the words of a name begin in its key."""
+    at = 0
+    starts = set()
+    for word in name.words:
+        starts.add(at)
+        at += len(word)
+    return starts
+
+
+def severity_of(name: Name, place: Place, edges: bytes) -> Severity | None:
+    """What a match is worth by its tier, its form, and whether it is a culprit's own key."""
+    if name.tier == "T1":
+        return "reject"
+    form = form_of(place, edges)
+    culprit_key = name.carrier.kind == "key" and name.carrier.role == "culprit"
+    if name.carrier.kind == "key" and not any(
+        c.kind != "key" or c.role == "culprit" for c in name.carriers
+    ):
+        return _key_severity(name, form)
+    if name.tier == "T2":
+        return "reject" if form.code or form.hyphened or not culprit_key else "warn"
+    if name.tier == "T3":
+        return _common_severity(name, form, culprit_key)
+    if culprit_key:
+        return "reject" if form.quoted or form.joined else "info"
+    return "reject" if form.code and not _verb(place) else "info"
+
+
+def _key_severity(name: Name, form: Form) -> Severity | None:
+    """Configuration keys that caused nothing: only as code, and only where they are unusual."""
+    if name.tier == "T2":
+        return "reject" if form.quoted or form.joined else "info"
+    return "info" if form.quoted or form.joined else None
+
+
+def _common_severity(name: Name, form: Form, culprit_key: bool) -> Severity | None:
+    written_as_code = form.joined or form.quoted or (form.noun and not culprit_key)
+    if written_as_code:
+        return "reject"
+    if culprit_key:
+        return "warn"
+    return "info" if form.hyphened else None
+
+
+def _verb(place: Place) -> bool:
+    """True where a plain word opens its sentence, as an imperative does."""
+    before, after = place.around
+    if after[:1] and after[0] in _QUOTES:
+        return False
+    return bool(re.fullmatch(r"\s*(?:[-*+>]|\d+[.)]|#+)?\s*", before))
+
+
+def _strong(name: Name, place: Place, edges: bytes) -> bool:
+    """Nobody writes an unknown name by chance, nor a rare pair as code."""
+    if name.carrier.kind in {"log", "key", "value"}:
+        return False
+    if name.tier == "T1":
+        return len(name.key) >= 6 and any(len(w) >= 4 for w in name.words)
+    form = form_of(place, edges)
+    return name.tier == "T2" and (form.quoted or form.joined or form.hyphened)

@@ -1,0 +1,137 @@
+"""What a name is worth: its type, its tier, and who carries it."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from itertools import pairwise
+from typing import Literal
+
+from heldout.gate.vocabulary import MODIFIERS, Vocabulary, tokens
+from heldout.split import Side
+
+Tier = Literal["T1", "T2", "T3", "T5", "T4"]
+"""``T1`` names a system in any form. ``T2``: two plain words that nobody puts together. ``T3``: two
+plain words that people do. ``T5``: one plain word. ``T4``: a public word, never an identifier."""
+
+Kind = Literal["resource", "person", "place", "key", "value", "log", "canary", "part"]
+Role = Literal["culprit", "decoy", "noise", "truth"]
+
+STRENGTH: dict[Tier, int] = {"T1": 0, "T2": 1, "T3": 2, "T5": 3, "T4": 4}
+MIN_NAME = 4
+MIN_PART = 5
+"""A single unknown word shorter than this is no identifier on its own."""
+
+_OPAQUE = re.compile(r"(?=[a-z0-9]*[a-z])(?=[a-z0-9]*[0-9])[a-z0-9]{5,}", re.IGNORECASE)
+_PUBLIC = re.compile(
+    r"(?:[a-z]{2}-)?(?:us|eu|ap|sa|ca|me|af|il)-(?:gov-)?[a-z]+-?\d[a-z]?|[a-z]{1,4}\d[a-z]{0,3}"
+    r"(?:\.(?:\d*x?large|medium|small|micro|nano|metal))?|v\d+(?:(?:alpha|beta)\d+)?"
+    r"|(?:sha|aes|rsa|utf|ipv|http|tls|x|md|ecdsa|gp|io|arm|amd)-?\d+[a-z]?",
+    re.IGNORECASE,
+)
+_HASHES = re.compile(
+    r"(?:-[a-f0-9]{6,10})?-(?=[a-z0-9]*[0-9])[a-z0-9]{5}$|-[a-f0-9]{7,}$|(?:[-_.]\d+)+$"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Carrier:
+    """One incident in which a name occurs."""
+
+    incident: str
+    side: Side
+    role: Role
+    kind: Kind
+
+
+@dataclass(frozen=True, slots=True)
+class Name:
+    """One identifier: squashed ``key``, one ``surface``, its words, its tier and its carriers."""
+
+    key: str
+    surface: str
+    words: tuple[str, ...]
+    tier: Tier
+    carriers: tuple[Carrier, ...]
+
+    @property
+    def held_out(self) -> bool:
+        """True when only the test side carries it."""
+        return all(carrier.side == "test" for carrier in self.carriers)
+
+    @property
+    def carrier(self) -> Carrier:
+        """The carrier to show: train before test, culprit before noise."""
+        return min(self.carriers, key=lambda c: (c.side == "test", c.role != "culprit", c.incident))
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A surface with its verdict, before incidents are merged."""
+
+    surface: str
+    words: tuple[str, ...]
+    tier: Tier
+
+    @property
+    def key(self) -> str:
+        """Letters and digits of the surface, lower case."""
+        return "".join(self.words)
+
+
+def base_name(surface: str) -> str:
+    """A name without what a controller appends: pod hashes, replica numbers."""
+    before = ""
+    while before != surface:
+        before, surface = surface, _HASHES.sub("", surface)
+    return surface
+
+
+def judge_name(surface: str, kind: Kind, vocabulary: Vocabulary) -> Judged:
+    """Tier of a name by its words; ``kind`` decides what a single plain word is worth."""
+    if _PUBLIC.fullmatch(surface):
+        return Judged(surface, tuple(tokens(surface)), "T4")
+    words = tuple(tokens(surface))
+    letters = [word for word in words if word.isalpha()]
+    opaque = any(
+        _OPAQUE.fullmatch(piece) and not _PUBLIC.fullmatch(piece) and _changes(piece) > 1
+        for piece in re.split(r"[^A-Za-z0-9]+", surface)
+    )
+    telling = list(dict.fromkeys(word for word in letters if word not in MODIFIERS))
+    if opaque or any(not vocabulary.known(word) for word in telling):
+        return Judged(surface, words, "T1")
+    plain = [word for word in telling if not vocabulary.is_generic(word)]
+    return Judged(surface, words, _plain_tier(telling, plain, kind, vocabulary))
+
+
+def _plain_tier(telling: list[str], plain: list[str], kind: Kind, vocabulary: Vocabulary) -> Tier:
+    if not telling:
+        return "T4"
+    if len(telling) == 1:
+        return "T5" if plain and kind in {"resource", "place", "key"} else "T4"
+    if kind == "key" and not plain:
+        return "T4" if len(telling) > 3 or not _distinct(telling, vocabulary) else "T3"
+    if not plain:
+        return "T3"
+    if len(telling) > 2:
+        return "T1"
+    return "T3" if vocabulary.is_pair(telling[0], telling[1]) else "T2"
+
+
+def _distinct(telling: list[str], vocabulary: Vocabulary) -> bool:
+    """True for a key with at least one word that is not public schema."""
+    return any(word not in vocabulary.schema for word in telling)
+
+
+def _changes(piece: str) -> int:
+    """How often a piece changes between letters and digits."""
+    return sum(a.isdigit() != b.isdigit() for a, b in pairwise(piece))
+
+
+def unknown_parts(judged: Judged, vocabulary: Vocabulary) -> list[str]:
+    """The words of a T1 name that are identifiers on their own."""
+    return [
+        word
+        for word in judged.words
+        if word.isalpha() and len(word) >= MIN_PART and not vocabulary.known(word)
+    ]

@@ -1,0 +1,56 @@
+"""Values that a culprit had: in its own unit, another one, in words, or bare beside its key."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from heldout.gate.amounts import Amount, amounts
+from heldout.gate.extract import Value
+from heldout.gate.hits import VALUE_HINT, Context, Hit, line_place
+from heldout.gate.inventory import Owner
+from heldout.gate.pages import Page
+from heldout.gate.views import View
+from heldout.gate.vocabulary import tokens
+
+RULE = "incident-value"
+
+
+def check(context: Context) -> Iterator[Hit]:
+    """Quantities equal to a culprit's old or new value, unless anybody may name them."""
+    for row in context.scan.folded:
+        text = row[2].text
+        if not text or text.isspace():
+            continue
+        words: tuple[str, ...] | None = None
+        spans: set[tuple[int, int]] = set()
+        for amount in amounts(text):
+            matches = context.inventory.with_value(amount.dimension, amount.value)
+            if not matches or (amount.start, amount.end) in spans:
+                continue
+            if words is None:
+                words = tuple(tokens(text))
+            telling = [m for m in matches if _tells(amount, m[0], words)]
+            if telling:
+                spans.add((amount.start, amount.end))
+                yield _hit(row, amount, telling)
+
+
+def _hit(row: tuple[Page, int, View], amount: Amount, matches: list[tuple[Value, Owner]]) -> Hit:
+    place = line_place(row, amount.start, amount.end)
+    owners = tuple(dict.fromkeys(owner for _, owner in matches))
+    return Hit(RULE, "reject", place, place.source, place.source, "value", owners, VALUE_HINT)
+
+
+def _tells(amount: Amount, value: Value, words: tuple[str, ...]) -> bool:
+    """True where the number gives the value away: by itself, or because its key stands beside."""
+    if value.key and _beside(value.key, words):
+        return True
+    if amount.dimension == "number":
+        return amount.is_distinctive()
+    return not amount.is_common()
+
+
+def _beside(key: tuple[str, ...], words: tuple[str, ...]) -> bool:
+    """True where the words of a key follow each other in the line."""
+    size = len(key)
+    return any(words[at : at + size] == key for at in range(len(words) - size + 1))

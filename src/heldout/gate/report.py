@@ -1,0 +1,128 @@
+"""What the gate says: findings and the report around them, as data, text and JSON."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal
+
+Severity = Literal["reject", "warn", "info"]
+
+GATE_VERSION = "1"
+"""Raised whenever a pass can give another answer; part of every report."""
+
+HELD_OUT = "held-out"
+"""Stands in the place of incident, type and identifier of whatever is on the test side only."""
+
+HELD_OUT_HINT = "This wording is not allowed; state the method without it"
+"""One constant sentence, so that a rejection says nothing about the held-out half."""
+
+
+@dataclass(frozen=True, slots=True)
+class Finding:
+    """One hit. ``line`` counts from 1, ``column`` from 1, ``end_column`` is exclusive.
+
+    ``matched`` is the edit's own text. ``identifier`` and ``incident`` name what it matches;
+    for material of the held-out half alone they are redacted before they leave the gate's process.
+    """
+
+    rule: str
+    severity: Severity
+    file: str
+    line: int
+    column: int
+    end_column: int
+    matched: str
+    identifier: str = ""
+    identifier_type: str = ""
+    incident: str = ""
+    hint: str = ""
+
+    @property
+    def where(self) -> str:
+        """``file:line:column``, as editors jump to it."""
+        return f"{self.file}:{self.line}:{self.column}"
+
+    def redacted(self) -> Finding:
+        """The finding without a word about the incident that it belongs to."""
+        return replace(
+            self,
+            identifier="",
+            identifier_type=HELD_OUT,
+            incident=HELD_OUT,
+            hint=HELD_OUT_HINT,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class GateReport:
+    """The gate's answer about one brain. ``passed`` is false as soon as one finding rejects.
+
+    ``preexisting`` counts findings that stood in the base already and so do not reject.
+    ``test_side_only`` says that an unmistakable name or sentence of the held-out half alone came
+    up: the pipeline leaked, and the job must end. ``seconds`` is wall time in the gate's process.
+    """
+
+    passed: bool
+    findings: tuple[Finding, ...]
+    preexisting: int
+    gate_version: str
+    inventory_hash: str
+    vocabulary_hash: str
+    checkers_hash: str
+    seconds: float
+    test_side_only: bool = False
+    incidents: int = 0
+
+    @property
+    def rejects(self) -> tuple[Finding, ...]:
+        """The findings that refuse the edit."""
+        return tuple(finding for finding in self.findings if finding.severity == "reject")
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data for the ledger and for ``--json``."""
+        return {**asdict(self), "findings": [asdict(finding) for finding in self.findings]}
+
+
+def report_from_plain(data: Mapping[str, Any]) -> GateReport:
+    """Read a report back; raises ``KeyError``, ``TypeError`` or ``ValueError`` on other data."""
+    known = {name: data[name] for name in GateReport.__dataclass_fields__}
+    findings = tuple(Finding(**one) for one in known.pop("findings"))
+    for name in ("passed", "test_side_only"):
+        if not isinstance(known[name], bool):
+            raise TypeError(name)
+    report = GateReport(findings=findings, **known)
+    if report.passed == bool(report.rejects):
+        raise ValueError("verdict and findings disagree")
+    return report
+
+
+def render(report: GateReport) -> str:
+    """The report as text: verdict, then a finding a block with line, rule, name and remedy."""
+    rejects = len(report.rejects)
+    verdict = "passed" if report.passed else f"refused: {rejects} finding(s) reject"
+    lines = [
+        f"gate {verdict} ({report.incidents} incidents, {report.preexisting} older finding(s) "
+        f"not counted, {report.seconds:.2f} s)"
+    ]
+    for finding in report.findings:
+        name = f" = {finding.identifier}" if finding.identifier else ""
+        kind = f" ({finding.identifier_type})" if finding.identifier_type else ""
+        incident = f" of {finding.incident}" if finding.incident else ""
+        lines.append(
+            f"{finding.severity:6} {finding.where} {finding.rule}: "
+            f"'{_visible(finding.matched)}'{_visible(name)}{kind}{incident}"
+        )
+        if finding.hint:
+            lines.append(f"       {finding.hint}")
+    lines.append(
+        f"gate {report.gate_version}, inventory {report.inventory_hash[:12]}, "
+        f"vocabulary {report.vocabulary_hash[:12]}, checkers {report.checkers_hash[:12]}"
+    )
+    return "\n".join(lines)
+
+
+def _visible(text: str, limit: int = 80) -> str:
+    """Text that cannot move the cursor, colour the terminal or fill it."""
+    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:limit])
+    return shown + ("…" if len(text) > limit else "")

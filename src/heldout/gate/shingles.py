@@ -1,0 +1,83 @@
+"""Hashed runs of content words: how a copied sentence is recognised, whatever stands around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Sequence
+from functools import lru_cache
+from hashlib import blake2b
+from typing import NamedTuple
+
+PHRASE = 5
+"""Content words of truth, alert and judge reasoning that must not follow each other."""
+TITLE = 6
+"""Content words of change titles."""
+
+_WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
+_STOP_WORDS = (
+    "a an the of to in on at by for from with without and or nor but if then than that this "
+    "these those it its is are was were be been being am do does did have has had as into "
+    "onto over under up out so not no can could may might must shall should will would which "
+    "who whom whose what when where why how there here their they them he she his her we our "
+    "you your i my me us all any each every both either such same own just only very more "
+    "most less least also after before while during until since per via because"
+)
+_STOP = frozenset(_STOP_WORDS.split())
+_ENDINGS = ("ing", "ed", "es", "ly", "s", "e")
+
+
+class Word(NamedTuple):
+    """A content word and where it stands in its folded line."""
+
+    stem: str
+    start: int
+    end: int
+
+
+@lru_cache(maxsize=20_000)
+def content_words(line: str) -> tuple[Word, ...]:
+    """The stemmed content words of a folded line."""
+    return tuple(
+        Word(_stem(word), match.start(), match.end())
+        for match in _WORD.finditer(line)
+        if (word := match.group().lower()) not in _STOP
+    )
+
+
+def shingle(words: Sequence[str]) -> int:
+    """64-bit hash of a run of stems."""
+    return _hash(tuple(words))
+
+
+def shingles(text: str, size: int) -> set[int]:
+    """Every run of ``size`` content words within one sentence of a text.
+
+    A run that is nothing but numbers or single letters is left out.
+    """
+    return {value for sentence in _sentences(text) for value in _runs(sentence, size)}
+
+
+def _sentences(text: str) -> Iterable[str]:
+    return re.split(r"(?<=[.!?])\s+|\n\s*\n|\n(?=[-*#])", text)
+
+
+def _runs(sentence: str, size: int) -> Iterator[int]:
+    stems = [word.stem for word in content_words(sentence)]
+    for at in range(len(stems) - size + 1):
+        run = stems[at : at + size]
+        if sum(len(stem) > 2 and stem.isalpha() for stem in run) > size // 2:
+            yield shingle(run)
+
+
+@lru_cache(maxsize=400_000)
+def _hash(words: tuple[str, ...]) -> int:
+    digest = blake2b(" ".join(words).encode(), digest_size=8).digest()
+    return int.from_bytes(digest, "little")
+
+
+def _stem(word: str) -> str:
+    word = word.removesuffix("'s")
+    for ending in _ENDINGS:
+        if word.endswith(ending) and len(word) - len(ending) >= 4:
+            return word[: -len(ending)]
+    return word
