@@ -16,6 +16,7 @@ from heldout.compare import (
     compare_runs,
     compare_stored,
     final_outcomes,
+    footprint,
     render_comparison,
     require,
 )
@@ -198,7 +199,7 @@ def test_behaviour_is_counted_over_calls():
             root_cause_entity="e-1", affected=("e-2", "ghost"), evidence_ids=("c-1", "c-9")
         ),
     )
-    measured = behaviour([("a", one)], {"a": frozenset({"e-1", "e-2"})})
+    measured = behaviour([footprint(one, frozenset({"e-1", "e-2"}))])
     assert measured.early_searches == pytest.approx(2 / 6)
     assert measured.redundant == pytest.approx(1 / 6)
     assert measured.evidence_shown == pytest.approx(1 / 2)
@@ -207,7 +208,7 @@ def test_behaviour_is_counted_over_calls():
 
 def test_nothing_to_count_is_undefined():
     """No calls, no citations, no world to look in: undefined, never 1."""
-    measured = behaviour([("a", trace(alert="no date"))])
+    measured = behaviour([footprint(trace(alert="no date"))])
     assert measured.early_searches is None
     assert measured.redundant is None
     assert measured.evidence_shown is None

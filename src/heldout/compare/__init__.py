@@ -1,6 +1,14 @@
 """Two runs side by side, paired by incident."""
 
-from heldout.compare.measures import Behaviour, Cost, behaviour, cost
+from heldout.compare.measures import (
+    Behaviour,
+    Cost,
+    Footprint,
+    Footprints,
+    behaviour,
+    cost,
+    footprint,
+)
 from heldout.compare.pairs import (
     Cell,
     Comparison,
@@ -22,6 +30,8 @@ __all__ = [
     "Cell",
     "Comparison",
     "Cost",
+    "Footprint",
+    "Footprints",
     "Pair",
     "Played",
     "Side",
@@ -32,6 +42,7 @@ __all__ = [
     "compare_stored",
     "cost",
     "final_outcomes",
+    "footprint",
     "render_comparison",
     "require",
     "tallies",

@@ -78,44 +78,90 @@ def cost(traces: Sequence[Trace]) -> Cost:
     )
 
 
-def behaviour(
-    traces: Iterable[tuple[str, Trace]], known: Mapping[str, frozenset[str]] | None = None
-) -> Behaviour:
-    """Count over ``(incident, trace)``; ``known`` as in :func:`heldout.compare.compare_runs`."""
-    early = searches = repeated = calls = shown = cited = exist = named = limited = total = 0
-    for incident, trace in traces:
-        total += 1
-        limited += trace.stop_reason not in ("submitted", "refused")
-        day = incident_day(trace)
-        seen: set[str] = set()
-        visible: set[str] = set()
-        for step in trace.steps:
-            calls += 1
-            call = f"{step.tool} {json.dumps(step.args, sort_keys=True, default=str)}"
-            repeated += call in seen
-            seen.add(call)
-            visible.update(step.shown_ids)
-            if day is not None and step.tool in _CHANGE_SEARCHES:
-                searches += 1
-                early += reaches_before(step, day)
-        cited_here = set(trace.submission.evidence_ids)
-        cited += len(cited_here)
-        shown += len(cited_here & visible)
-        if known is not None and incident in known:
-            entities = {trace.submission.root_cause_entity, *trace.submission.affected} - {None, ""}
-            named += len(entities)
-            exist += len(entities & known[incident])
+@dataclass(frozen=True, slots=True)
+class Footprint:
+    """The counts behind :class:`Behaviour`, of one investigation."""
+
+    early: int
+    searches: int
+    repeated: int
+    calls: int
+    shown: int
+    cited: int
+    exist: int
+    named: int
+    limited: int
+
+
+class Footprints:
+    """Counts footprints, each trace once: reading one back from a ledger is not free.
+
+    ``known`` gives, per incident, the entity ids and names of its world; without it the share of
+    named entities that exist is undefined.
+    """
+
+    def __init__(self, known: Mapping[str, frozenset[str]] | None = None) -> None:
+        self._known = known or {}
+        self._counted: dict[int, tuple[Trace, Footprint]] = {}
+
+    def of(self, incident: str, trace: Trace) -> Footprint:
+        """The footprint of one trace."""
+        held = self._counted.get(id(trace))
+        if held is None:
+            # The trace is kept with its counts, so that no other one can get its id meanwhile.
+            held = (trace, footprint(trace, self._known.get(incident)))
+            self._counted[id(trace)] = held
+        return held[1]
+
+
+def footprint(trace: Trace, known: frozenset[str] | None = None) -> Footprint:
+    """Count over one trace; ``known`` are the entity ids and names of its world."""
+    day = incident_day(trace)
+    steps, submission = trace.steps, trace.submission
+    seen: set[str] = set()
+    visible: set[str] = set()
+    early = searches = repeated = 0
+    for step in steps:
+        call = f"{step.tool} {json.dumps(step.args, sort_keys=True, default=str)}"
+        repeated += call in seen
+        seen.add(call)
+        visible.update(step.shown_ids)
+        if day is not None and step.tool in _CHANGE_SEARCHES:
+            searches += 1
+            early += reaches_before(step, day)
+    cited = set(submission.evidence_ids)
+    named: set[str | None] = set()
+    if known is not None:
+        named = {submission.root_cause_entity, *submission.affected} - {None, ""}
+    return Footprint(
+        early=early,
+        searches=searches,
+        repeated=repeated,
+        calls=len(steps),
+        shown=len(cited & visible),
+        cited=len(cited),
+        exist=len(named & known) if known is not None else 0,
+        named=len(named),
+        limited=int(trace.stop_reason not in ("submitted", "refused")),
+    )
+
+
+def behaviour(footprints: Iterable[Footprint]) -> Behaviour:
+    """Shares over an arm's valid investigations."""
+    every = list(footprints)
+    searches, calls = sum(f.searches for f in every), sum(f.calls for f in every)
+    cited, named = sum(f.cited for f in every), sum(f.named for f in every)
     return Behaviour(
-        early_searches=_share(early, searches),
+        early_searches=_share(sum(f.early for f in every), searches),
         change_searches=searches,
-        redundant=_share(repeated, calls),
+        redundant=_share(sum(f.repeated for f in every), calls),
         tool_calls=calls,
-        evidence_shown=_share(shown, cited),
+        evidence_shown=_share(sum(f.shown for f in every), cited),
         evidence_cited=cited,
-        entities_exist=_share(exist, named),
+        entities_exist=_share(sum(f.exist for f in every), named),
         entities_named=named,
-        limits=_share(limited, total),
-        investigations=total,
+        limits=_share(sum(f.limited for f in every), len(every)),
+        investigations=len(every),
     )
 
 

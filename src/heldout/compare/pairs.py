@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
 from heldout.agent.trace import Trace
-from heldout.compare.measures import Behaviour, Cost, behaviour, cost
+from heldout.compare.measures import Behaviour, Cost, Footprints, behaviour, cost
 from heldout.errors import ComparisonFailed, UsageError
 from heldout.judge.verdict import Verdict
 from heldout.stats import (
@@ -226,16 +226,16 @@ def compare_runs(
     names: tuple[str, str] = ("before", "after"),
     repeats_after: int | None = None,
     across_models: bool = False,
-    known: Mapping[str, frozenset[str]] | None = None,
+    footprints: Footprints | None = None,
 ) -> Comparison:
     """Compare two arms on ``incidents``.
 
     ``before`` and ``after`` hold at most one outcome per slot (the first valid one, or the last
-    invalid one). ``known`` gives, per incident, the entity ids and names of its world; without it
-    the share of named entities that exist is undefined. ``repeats_after`` is given when the second
-    arm was planned with another number of repeats.
+    invalid one). ``repeats_after`` is given when the second arm was planned with another number of
+    repeats. Hand the same ``footprints`` to several comparisons of the same outcomes.
     """
     order = sorted(incidents)
+    feet = footprints or Footprints()
     chosen = set(order)
     old = [one for one in before if one.incident in chosen]
     new = [one for one in after if one.incident in chosen]
@@ -250,8 +250,8 @@ def compare_runs(
     rated = [(p.before.rate, p.after.rate) for p in pairs]
     both = [(a, b) for a, b in rated if a is not None and b is not None]
     return Comparison(
-        before=_side(names[0], old, left, known),
-        after=_side(names[1], new, right, known),
+        before=_side(names[0], old, left, feet),
+        after=_side(names[1], new, right, feet),
         pairs=pairs,
         p=mcnemar_exact(fixed, broken),
         worst=worst_case(pairs),
@@ -269,7 +269,7 @@ def _side(
     name: str,
     played: Sequence[Played],
     counted: Mapping[str, Tally],
-    known: Mapping[str, frozenset[str]] | None,
+    footprints: Footprints,
 ) -> Side:
     reduced = [tally.solved for tally in counted.values() if tally.solved is not None]
     rates = [tally.rate for tally in counted.values() if tally.rate is not None]
@@ -289,7 +289,7 @@ def _side(
         invalid=dict(sorted(invalid.items())),
         absent=max(0, planned - len(valid) - sum(invalid.values())),
         cost=cost([trace for _, trace in traces]),
-        behaviour=behaviour(traces, known),
+        behaviour=behaviour(footprints.of(incident, trace) for incident, trace in traces),
         served_models=tuple(sorted({trace.served_model for _, trace in traces} - {""})),
     )
 

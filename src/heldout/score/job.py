@@ -16,7 +16,7 @@ from functools import partial
 from typing import Any
 
 from heldout.brain import Brain
-from heldout.compare import final_outcomes
+from heldout.compare import Footprints, final_outcomes
 from heldout.errors import ProviderUnavailable, UsageError
 from heldout.interface import Interface
 from heldout.judge import judge_hash
@@ -332,7 +332,7 @@ def _material(
         faults={spec.id: spec.fault for spec in test},
         train_faults=frozenset(spec.fault for spec in train if spec.kind == "trap"),
         train_traps=frozenset(trap for spec in train for trap in spec.traps),
-        known=_known_entities(opening.cases),
+        footprints=Footprints(_known_entities(opening.cases)),
     )
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from heldout.compare import Comparison, Pair, Side, compare_runs, tallies
+from heldout.compare import Comparison, Footprints, Pair, Side, compare_runs, tallies
 from heldout.llm.names import ModelName
 from heldout.run.plan import Outcome
 from heldout.score.request import ALPHA
@@ -31,8 +31,7 @@ class Material:
     """What the views are made from.
 
     ``outcomes`` are final ones by arm; ``faults`` names the fault of each held-out incident;
-    ``train_faults`` and ``train_traps`` are what the train half contains; ``known`` as in
-    :func:`heldout.compare.compare_runs`.
+    ``train_faults`` and ``train_traps`` are what the train half contains.
     """
 
     cases: Sequence[Case]
@@ -41,7 +40,7 @@ class Material:
     faults: Mapping[str, str] = field(default_factory=dict)
     train_faults: frozenset[str] = frozenset()
     train_traps: frozenset[str] = frozenset()
-    known: Mapping[str, frozenset[str]] | None = None
+    footprints: Footprints = field(default_factory=Footprints)
 
     def ids(self, *, trap: bool) -> list[str]:
         """Incidents of one kind, by id."""
@@ -51,7 +50,12 @@ class Material:
         """``before`` against ``arm`` on some incidents."""
         before, after = self.outcomes["before"], self.outcomes.get(arm, ())
         return compare_runs(
-            before, after, incidents, self.repeats, names=("before", arm), known=self.known
+            before,
+            after,
+            incidents,
+            self.repeats,
+            names=("before", arm),
+            footprints=self.footprints,
         )
 
 
