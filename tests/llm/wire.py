@@ -26,7 +26,7 @@ Reply = Callable[["Handler"], None]
 
 @dataclass
 class Asked:
-    """One request as the server saw it."""
+    """One request as the server saw it; header names in lower case."""
 
     path: str
     headers: dict[str, str]
@@ -46,7 +46,9 @@ class Handler(BaseHTTPRequestHandler):
         body = json.loads(self.rfile.read(length) or b"{}")
         owner: WireServer = self.server.owner
         with owner.lock:
-            owner.requests.append(Asked(self.path, dict(self.headers.items()), body))
+            owner.requests.append(
+                Asked(self.path, {k.lower(): v for k, v in self.headers.items()}, body)
+            )
             position = min(len(owner.requests) - 1, len(owner.replies) - 1)
             owner.in_flight += 1
             owner.peak = max(owner.peak, owner.in_flight)
@@ -61,7 +63,9 @@ class Handler(BaseHTTPRequestHandler):
     def log_message(self, *args: Any) -> None:
         """Stay silent."""
 
-    def send_bytes(self, data: bytes, code: int = 200, headers: Mapping[str, str] | None = None) -> None:
+    def send_bytes(
+        self, data: bytes, code: int = 200, headers: Mapping[str, str] | None = None
+    ) -> None:
         """A complete answer."""
         self.send_response(code)
         for name, value in {"Content-Type": "application/json", **(headers or {})}.items():
@@ -91,7 +95,9 @@ class WireServer:
         self.stopping = threading.Event()
         self._server = _Server(("127.0.0.1", 0), Handler)
         self._server.owner = self  # type: ignore[attr-defined]
-        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,), daemon=True)
+        self._thread = threading.Thread(
+            target=self._server.serve_forever, args=(0.02,), daemon=True
+        )
 
     @property
     def url(self) -> str:
@@ -118,14 +124,18 @@ USAGE = {
 }
 
 
-def completion(message: Mapping[str, Any], *, finish: str = "stop", model: str = "fake", usage: Any = USAGE) -> dict[str, Any]:
+def completion(
+    message: Mapping[str, Any], *, finish: str = "stop", model: str = "fake", usage: Any = USAGE
+) -> dict[str, Any]:
     """A Chat Completions response."""
     data: dict[str, Any] = {
         "id": "c1",
         "object": "chat.completion",
         "created": 0,
         "model": model,
-        "choices": [{"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}],
+        "choices": [
+            {"index": 0, "message": {"role": "assistant", **message}, "finish_reason": finish}
+        ],
     }
     if usage is not None:
         data["usage"] = usage
@@ -157,7 +167,9 @@ def call(name: str, /, **arguments: Any) -> Reply:
     return calls((name, json.dumps(arguments)))
 
 
-def status(code: int, headers: Mapping[str, str] | None = None, *, message: str = "no", kind: str = "") -> Reply:
+def status(
+    code: int, headers: Mapping[str, str] | None = None, *, message: str = "no", kind: str = ""
+) -> Reply:
     """An error answer."""
     return body({"error": {"message": message, "type": kind, "code": kind or None}}, code, headers)
 

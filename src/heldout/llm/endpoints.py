@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from urllib.parse import urlsplit
 
 from heldout.errors import ConfigError
-from heldout.llm.names import ModelName
+from heldout.llm.names import KNOWN_PROVIDERS, ModelName, near
 
 OPENAI_URL = "https://api.openai.com/v1"
 IN_PROCESS_URL = "http://simulated.invalid/v1"
@@ -60,9 +60,11 @@ def endpoint_for(model: ModelName, base_url: str = "") -> Endpoint:
             )
         return Endpoint(IN_PROCESS_URL, NO_KEY)
     if not base_url and model.provider != "openai":
+        guess = near(model.provider, KNOWN_PROVIDERS)
+        meant = f"Did you mean '{guess}/{model.name}'? Otherwise pass" if guess else "Pass"
         raise ConfigError(
             f"no base URL is known for provider '{model.provider}'",
-            mend="Pass --base-url URL, or set models.base_url in heldout.toml",
+            mend=f"{meant} --base-url URL, or set models.base_url in heldout.toml",
         )
     url = _checked(base_url or OPENAI_URL)
     variable = key_variable(model.provider)

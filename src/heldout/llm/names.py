@@ -42,19 +42,19 @@ class ModelName:
         if not slash or not _PROVIDER.fullmatch(provider) or not _NAME.fullmatch(name):
             raise UsageError(f"{_quoted(text)} is not the name of a model", mend=_guess(text))
         if at and effort not in EFFORTS:
-            near = _near(effort, EFFORTS)
+            guess = near(effort, EFFORTS)
             raise UsageError(
                 f"{_quoted(text)} has an unknown effort {_quoted(effort)}",
-                mend=f"Did you mean '@{near}'? Efforts: {', '.join(EFFORTS)}"
-                if near
+                mend=f"Did you mean '@{guess}'? Efforts: {', '.join(EFFORTS)}"
+                if guess
                 else f"Efforts: {', '.join(EFFORTS)}",
             )
         if provider == SIMULATED and name not in SIMULATED_MODELS:
-            near = _near(name, SIMULATED_MODELS)
+            guess = near(name, SIMULATED_MODELS)
             known = ", ".join(f"sim/{one}" for one in SIMULATED_MODELS)
             raise UsageError(
                 f"there is no simulated model {_quoted(name)}",
-                mend=f"Did you mean 'sim/{near}'? Known: {known}" if near else f"Known: {known}",
+                mend=f"Did you mean 'sim/{guess}'? Known: {known}" if guess else f"Known: {known}",
             )
         return cls(provider, name, effort)
 
@@ -72,7 +72,8 @@ def _quoted(text: str) -> str:
     return f"'{shown}'"
 
 
-def _near(text: str, known: tuple[str, ...]) -> str:
+def near(text: str, known: tuple[str, ...]) -> str:
+    """The known word closest to ``text``, empty where none is close."""
     found = process.extractOne(text.casefold(), known, scorer=fuzz.ratio, score_cutoff=50)
     return str(found[0]) if found else ""
 
@@ -80,9 +81,9 @@ def _near(text: str, known: tuple[str, ...]) -> str:
 def _guess(text: str) -> str:
     bare = re.sub(r"[^A-Za-z0-9._:@/+-]", "", text)
     if bare and "/" not in bare:
-        near = _near(bare.partition("@")[0], SIMULATED_MODELS)
-        return f"Did you mean '{'sim/' + near if near else 'openai/' + bare}'? {_FORM}"
-    provider = _near(bare.partition("/")[0], KNOWN_PROVIDERS)
+        guess = near(bare.partition("@")[0], SIMULATED_MODELS)
+        return f"Did you mean '{'sim/' + guess if guess else 'openai/' + bare}'? {_FORM}"
+    provider = near(bare.partition("/")[0], KNOWN_PROVIDERS)
     rest = bare.partition("/")[2]
     if provider and _NAME.fullmatch(rest.rpartition("@")[0] or rest):
         return f"Did you mean '{provider}/{rest}'? {_FORM}"
