@@ -7,6 +7,7 @@ the words that carry the request, so that a paraphrase counts and a negation tur
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from itertools import pairwise
 
 from heldout.llm.simulated.language import Sentence, lengths, stem, stems
 from heldout.llm.simulated.lexicon import Marks, marks
@@ -86,11 +87,6 @@ def _past(view: View) -> list[int]:
     return sorted(places)
 
 
-def _looks(view: View, past: list[int]) -> bool:
-    """True when somebody looks, or a window is moved, apart from the words about the past."""
-    return any(place not in past for place in view.at("look", "extend", "window", "check"))
-
-
 def window(view: View) -> int:
     """Look for changes before the day of the incident."""
     past = _past(view)
@@ -99,7 +95,7 @@ def window(view: View) -> int:
         or any(word in _TIMES for word in view.words)
         or (view.has("event") and view.word("further", "beyond"))
     )
-    if past and topic and _looks(view, past):
+    if past and topic and view.any("look", "extend", "window", "check"):
         return view.sign_at(past)
     if view.has("sameday"):
         if view.has("too", "narrowword"):
@@ -263,7 +259,7 @@ def overcorrection(view: View) -> int:
     if not view.any("change", "cause") or any(word in _HEDGES for word in view.words):
         return 0
     words = view.words
-    if any(a == _NOT and b == stem("always") for a, b in zip(words, words[1:], strict=False)):
+    if any(a == _NOT and b == stem("always") for a, b in pairwise(words)):
         return 0
     if view.has("oldest") and view.has("blame") and view.has("change"):
         return 1 if view.sign("blame") > 0 else 0
@@ -276,7 +272,7 @@ def overcorrection(view: View) -> int:
 
 
 def _can_not(words: tuple[str, ...]) -> bool:
-    return any(a == "can" and b == _NOT for a, b in zip(words, words[1:], strict=False))
+    return any(a == "can" and b == _NOT for a, b in pairwise(words))
 
 
 def _clears_recent(view: View, absolute: bool) -> int:

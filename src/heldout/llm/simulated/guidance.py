@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import lru_cache
+from itertools import pairwise
 
 from heldout.llm.simulated.concepts import CONCEPTS, View, days_back
 from heldout.llm.simulated.language import (
@@ -49,8 +50,7 @@ def _paragraph(text: str) -> tuple[tuple[tuple[str, int], ...], float | None]:
     parts = sentences(text)
     units = list(parts)
     units += [
-        read_sentence(f"{left.text.rstrip('.!')}; {right.text}")
-        for left, right in zip(parts, parts[1:], strict=False)
+        read_sentence(f"{left.text.rstrip('.!')}; {right.text}") for left, right in pairwise(parts)
     ]
     for number, sentence in enumerate(units):
         joined = number >= len(parts)

@@ -209,10 +209,29 @@ def sentences(paragraph: str) -> list[Sentence]:
     return [read_sentence(part) for part in _SENTENCE.split(paragraph) if part.strip()]
 
 
-_COUNT_WORDS = (
-    "zero one two three four five six seven eight nine ten eleven twelve thirteen fourteen "
-    "fifteen sixteen seventeen eighteen nineteen twenty"
-).split()
+_COUNT_WORDS = [
+    "zero",
+    "one",
+    "two",
+    "three",
+    "four",
+    "five",
+    "six",
+    "seven",
+    "eight",
+    "nine",
+    "ten",
+    "eleven",
+    "twelve",
+    "thirteen",
+    "fourteen",
+    "fifteen",
+    "sixteen",
+    "seventeen",
+    "eighteen",
+    "nineteen",
+    "twenty",
+]
 _AMOUNTS: dict[str, float] = {
     **{stem(word): float(number) for number, word in enumerate(_COUNT_WORDS)},
     **{stem(word): 3.0 for word in ("several", "some", "multiple", "few")},

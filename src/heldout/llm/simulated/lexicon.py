@@ -120,7 +120,7 @@ _WORDS: Mapping[str, str] = {
     "victim": "victim alerted alerting alert symptom hurt complain",
     # diffs
     "diff": """diff content contents detail details old+value old+and+new before+and+after
-        actually+modify what+it+do what+each actual get_change old+value new+value patch
+        actually+modify what+it+do what+exactly what+each actual get_change old+value new+value patch
         contained inside body exactly+modify really+modify really+do actually+do full+change hunk""",
     "opening": """read open look call inspect view examine check study fetch verify quote get see
         review cite load consult""",

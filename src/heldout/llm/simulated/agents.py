@@ -1,0 +1,150 @@
+"""Runs a simulated investigator over a conversation and says what it does next."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from heldout.llm.simulated import anchored, scattered
+from heldout.llm.simulated.desk import Call, Desk, Steps
+from heldout.llm.simulated.guidance import Guidance, read_guidance
+from heldout.llm.simulated.mind import Mind, Temper
+from heldout.llm.simulated.replies import call_reply, text_reply
+from heldout.llm.simulated.transcript import (
+    NOTHING,
+    READ_SKILL,
+    SUBMIT,
+    Transcript,
+    read_transcript,
+)
+
+Program = Callable[[Desk, Transcript], Steps[None]]
+_PROGRAMS: Mapping[str, tuple[Temper, Program]] = {
+    "anchored": (anchored.TEMPER, anchored.investigate),
+    "scattered": (scattered.TEMPER, scattered.investigate),
+}
+_EPOCH = 1_600_000_000.0
+"""Where an alert without a time is placed; tools then answer with empty windows."""
+
+
+def reply(body: Mapping[str, Any]) -> dict[str, Any]:
+    """The next message of the agent that the request names."""
+    transcript = read_transcript(body)
+    temper, program = _PROGRAMS[base_name(transcript.model)]
+    desk = Desk(transcript.alert, _mind(transcript, temper), transcript.alert.fired or _EPOCH)
+    call = next_call(transcript, desk, program)
+    if call is not None and not _only_submits(transcript):
+        return call_reply(body, call.tool, call.args, call.why)
+    return _conclusion(body, transcript, desk)
+
+
+def base_name(model: str) -> str:
+    """``sim/anchored@low`` is the model ``anchored``."""
+    return model.rpartition("/")[2].partition("@")[0]
+
+
+def knows(model: str) -> bool:
+    """True when the name is that of an agent."""
+    return base_name(model) in _PROGRAMS
+
+
+def next_call(transcript: Transcript, desk: Desk, program: Program) -> Call | None:
+    """Run the program over every answer so far; ``None`` when it has come to its end.
+
+    Tools that were never offered are passed over as if they had failed.
+    """
+    steps = program(desk, transcript)
+    usable = {*transcript.offered, *transcript.called}
+    answers = iter(transcript.answers)
+    try:
+        call = next(steps)
+        while True:
+            if call.tool not in usable:
+                call = steps.send(NOTHING)
+                continue
+            answer = next(answers, None)
+            if answer is None:
+                return call
+            call = steps.send(answer)
+    except StopIteration:
+        return None
+
+
+def _mind(transcript: Transcript, temper: Temper) -> Mind:
+    return Mind(
+        temper=temper,
+        guidance=_guidance(transcript),
+        model=base_name(transcript.model),
+        effort=transcript.effort,
+        seed=transcript.seed,
+        incident=transcript.alert.key,
+    )
+
+
+def _guidance(transcript: Transcript) -> Guidance:
+    """What the system prompt and the skills read so far ask for."""
+    read = [
+        answer.text
+        for name, answer in zip(transcript.called, transcript.answers, strict=True)
+        if name == READ_SKILL
+    ]
+    return read_guidance("\n\n".join([transcript.system, *read]))
+
+
+def _only_submits(transcript: Transcript) -> bool:
+    return set(transcript.offered) == {SUBMIT}
+
+
+def _conclusion(body: Mapping[str, Any], transcript: Transcript, desk: Desk) -> dict[str, Any]:
+    args = submission(desk)
+    refused = _refusals(transcript)
+    if SUBMIT in transcript.offered and refused < 2:
+        args = plain(args) if refused else args
+        return call_reply(body, SUBMIT, args, "This is my diagnosis.")
+    return text_reply(body, f"Root cause: {args['mechanism']}")
+
+
+def _refusals(transcript: Transcript) -> int:
+    """How often a submission came back; only a refused one does."""
+    return sum(name == SUBMIT for name in transcript.called)
+
+
+def submission(desk: Desk) -> dict[str, Any]:
+    """The diagnosis as it stands on the desk, finished or not."""
+    spot = desk.fact.entity if desk.fact else desk.here
+    entity = desk.culprit_entity or (spot.id if spot else "")
+    return {
+        "root_cause_entity": entity or "none",
+        "root_cause_change": desk.culprit.id if desk.culprit else "none",
+        "mechanism": _mechanism(desk),
+        "trigger": desk.trigger,
+        "affected": [thing.id for thing in desk.path],
+        "evidence_ids": desk.evidence[:12],
+        "ruled_out": desk.ruled_out[:6],
+        "unavailable_sources": desk.unavailable[:6],
+        "recommended_fix": _fix(desk),
+    }
+
+
+def plain(args: dict[str, Any]) -> dict[str, Any]:
+    """The least that can be submitted, after a refusal."""
+    return {**args, "affected": [], "evidence_ids": [], "ruled_out": [], "unavailable_sources": []}
+
+
+def _mechanism(desk: Desk) -> str:
+    parts = []
+    if desk.mechanism is not None:
+        where = desk.mechanism.entity_name or (desk.here.name if desk.here else "")
+        parts.append(f"{where}: {desk.mechanism.message[:400]}")
+    if desk.fact is not None:
+        parts.append(f"{desk.fact.field} = {desk.fact.value} on {desk.fact.entity.name}")
+    if not parts:
+        return "No fault was found in what the tools show."
+    return "; ".join(parts)
+
+
+def _fix(desk: Desk) -> str:
+    if desk.fact is not None and desk.culprit is not None:
+        back = f" to {desk.old_value}" if desk.old_value else ""
+        return f"Set {desk.fact.field} of {desk.fact.entity.name} back{back}."
+    return "Revert the change." if desk.culprit else "Watch the service; no change was to blame."

@@ -1,0 +1,351 @@
+"""An investigator's desk: what is known so far, and the steps that every investigator can take.
+
+A step is a generator: it yields a :class:`Call` and is sent the :class:`Answer`. The whole
+investigation is such a generator and is run anew over the conversation at every request, so that
+nothing is remembered between requests.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Generator, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, TypeVar
+
+from heldout.llm.simulated.evidence import (
+    Change,
+    Fact,
+    Sign,
+    Thing,
+    facts,
+    keys,
+    likeness,
+    mentions,
+    signs,
+    text,
+    things,
+    words,
+)
+from heldout.llm.simulated.mind import Mind
+from heldout.llm.simulated.transcript import READ_SKILL, Alert, Answer, Transcript, iso, seconds
+
+T = TypeVar("T")
+DAY = 86_400.0
+HOUR = 3_600.0
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One tool call and the sentence that goes with it."""
+
+    tool: str
+    args: Mapping[str, Any]
+    why: str
+
+
+Steps = Generator[Call, Answer, T]
+
+WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Function", "Job", "CronJob", "Rollout")
+CARRIERS = (
+    "ConfigMap", "DbParameterGroup", "ParameterGroup", "SecurityGroup", "NetworkPolicy",
+    "IamPolicy", "IamRole", "Role", "RoleBinding", "Secret", "FeatureFlag", "HelmRelease",
+    "ResourceQuota", "Certificate", "Deployment", "StatefulSet", "Ingress", "RouteTable",
+    "DnsRecord", "NodePool", "LaunchTemplate", "StorageClass", "Queue", "Cache", "Database",
+)  # fmt: skip
+"""Kinds that usually carry settings, the likeliest first."""
+_PASSIVE = frozenset(
+    [
+        "Pod",
+        "Node",
+        "Team",
+        "Person",
+        "Repository",
+        "Region",
+        "Zone",
+        "Cluster",
+        "Namespace",
+        "Account",
+    ]
+)
+_QUIET_TYPES = frozenset({"pod", "node", "runtime", "scale"})
+
+
+@dataclass(slots=True)
+class Desk:
+    """Everything one investigator knows about one incident."""
+
+    alert: Alert
+    mind: Mind
+    fired: float
+    victim: Thing | None = None
+    path: list[Thing] = field(default_factory=list)
+    around: dict[str, tuple[Thing, ...]] = field(default_factory=dict)
+    trouble: dict[str, tuple[Sign, ...]] = field(default_factory=dict)
+    mechanism: Sign | None = None
+    fact: Fact | None = None
+    culprit: Change | None = None
+    culprit_entity: str = ""
+    blamed: bool = False
+    """True once a decision about the culprit was made, whichever."""
+    ruled_out: list[str] = field(default_factory=list)
+    evidence: list[str] = field(default_factory=list)
+    unavailable: list[str] = field(default_factory=list)
+    trigger: str = ""
+    old_value: str = ""
+    skills: list[str] = field(default_factory=list)
+
+    @property
+    def here(self) -> Thing | None:
+        """The entity that the errors led to."""
+        return self.path[-1] if self.path else None
+
+    @property
+    def day(self) -> float:
+        """Midnight (UTC) before the alert, at least six hours back."""
+        return min(self.fired - self.fired % DAY, self.fired - 6 * HOUR)
+
+    def cite(self, *ids: str) -> None:
+        """Remember ids as evidence, each once."""
+        self.evidence += [one for one in ids if one and one not in self.evidence]
+
+    def ask(self, tool: str, why: str, /, **args: Any) -> Steps[Answer]:
+        """One tool call; sources that are not available are remembered."""
+        answer = yield Call(tool, {k: v for k, v in args.items() if v not in (None, (), "")}, why)
+        if answer.error in {"unavailable", "timeout"} and tool not in self.unavailable:
+            self.unavailable.append(tool)
+        self.unavailable += [gap for gap in answer.gaps if gap not in self.unavailable]
+        return answer
+
+    # ---- finding the way ------------------------------------------------------------------
+
+    def find_victim(self) -> Steps[None]:
+        """From the alert to the entity that hurts."""
+        name = self.alert.service
+        if name:
+            why = f"The alert is about {name}; I look it up."
+            answer = yield from self.ask("search_entities", why, query=name, kinds=["Service"])
+            found = things(answer.rows)
+            if not found:
+                answer = yield from self.ask("search_entities", why, query=name)
+                found = things(answer.rows)
+            self.victim = self._best_named(found, name)
+        if self.victim is None:
+            yield from self._victim_by_alert()
+        if self.victim is not None:
+            self.path.append(self.victim)
+            self.cite(self.victim.id)
+
+    def _best_named(self, found: Sequence[Thing], name: str) -> Thing | None:
+        def rank(thing: Thing) -> tuple[bool, bool, bool]:
+            other = bool(self.alert.cluster) and thing.cluster != self.alert.cluster
+            return (thing.name != name, other, thing.kind != "Service")
+
+        return min(found, key=rank, default=None)
+
+    def _victim_by_alert(self) -> Steps[None]:
+        why = "I look at which alerts are firing."
+        since, until = iso(self.fired - HOUR), iso(self.fired + 60)
+        answer = yield from self.ask("list_alerts", why, since=since, until=until)
+        rows = sorted(
+            answer.rows,
+            key=lambda row: (
+                text(row, "rule") not in self.alert.title,
+                -(seconds(text(row, "ts")) or 0.0),
+            ),
+        )
+        for row in rows:
+            if text(row, "entity"):
+                self.victim = Thing(text(row, "entity"), "Service", text(row, "entity_name"))
+                return
+
+    def neighbours(self, thing: Thing, depth: int = 1) -> Steps[tuple[Thing, ...]]:
+        """What an entity is connected with; each entity is asked about once per depth."""
+        key = f"{thing.id}/{depth}"
+        if key not in self.around:
+            why = f"I look at what {thing.name} is connected with."
+            answer = yield from self.ask("get_neighbors", why, id=thing.id, depth=depth, limit=50)
+            self.around[key] = things(answer.rows)
+        return self.around[key]
+
+    def read_logs(self, thing: Thing) -> Steps[tuple[Sign, ...]]:
+        """Fresh errors and warnings of an entity since shortly before the alert."""
+        if thing.id not in self.trouble:
+            why = f"I read what {thing.name} logs since the trouble began."
+            answer = yield from self.ask(
+                "log_patterns",
+                why,
+                entity=thing.id,
+                since=iso(self.fired - HOUR),
+                until=iso(self.fired),
+            )
+            self.trouble[thing.id] = _worst_first(signs(answer.rows))
+        return self.trouble[thing.id]
+
+    def trouble_at(self, thing: Thing) -> Steps[tuple[Sign, ...]]:
+        """Trouble in an entity's logs, or in those of the workload behind it."""
+        found = yield from self.read_logs(thing)
+        if any(sign.fresh for sign in found):
+            return found
+        around = yield from self.neighbours(thing)
+        for workload in [one for one in around if one.kind in WORKLOADS][:2]:
+            behind = yield from self.read_logs(workload)
+            if any(sign.fresh for sign in behind):
+                self.trouble[thing.id] = behind
+                return behind
+        return found
+
+    def named_next(self, thing: Thing, found: Sequence[Sign]) -> Steps[Thing | None]:
+        """The connected entity that the errors name, most often named first."""
+        around = yield from self.neighbours(thing)
+        seen = {one.name for one in self.path} | {thing.name}
+        counts: dict[str, float] = {}
+        by_id = {one.id: one for one in around}
+        for sign in found:
+            if not sign.fresh:
+                continue
+            for other in by_id.values():
+                if other.name not in seen and mentions(sign.message, other.name):
+                    weight = sign.count * (2.0 if sign.level == "ERROR" else 1.0)
+                    counts[other.id] = counts.get(other.id, 0.0) + weight
+        if not counts:
+            return None
+        best = max(counts, key=lambda one: (counts[one], by_id[one].kind == "Service", one))
+        return by_id[best]
+
+    def follow(self, hops: int) -> Steps[None]:
+        """Walk along the errors, at most so many hops beyond the victim."""
+        while self.here is not None and len(self.path) <= hops + 1:
+            found = yield from self.trouble_at(self.here)
+            if len(self.path) > hops:
+                return
+            following = yield from self.named_next(self.here, found)
+            if following is None:
+                return
+            self.path.append(following)
+            self.cite(following.id)
+
+    # ---- from the errors to the setting ---------------------------------------------------
+
+    def candidates(self) -> list[Sign]:
+        """Messages that may state the mechanism, nearest to the end of the path first."""
+        result: list[Sign] = []
+        names = [thing.name for thing in self.path]
+        for place, thing in reversed(list(enumerate(self.path))):
+            following = names[place + 1 :]
+            for sign in self.trouble.get(thing.id, ()):
+                relayed = any(mentions(sign.message, name) for name in following)
+                if sign.fresh and (not relayed or keys(sign.message)) and sign not in result:
+                    result.append(sign)
+        own = self.path[-1].id if self.path else ""
+        tail = {sign.message for sign in self.trouble.get(own, ())}
+        result.sort(key=lambda sign: (sign.message not in tail, sign.level != "ERROR"))
+        return result[:6]
+
+    def inspect(
+        self, thing: Thing, best: tuple[float, Fact | None, Sign | None]
+    ) -> Steps[tuple[float, Fact | None, Sign | None]]:
+        """Read an entity's fields and keep the one that the messages speak of most surely."""
+        why = f"I read the settings of {thing.name}."
+        answer = yield from self.ask("get_entity", why, id=thing.id)
+        for row in answer.rows[:1]:
+            for fact in facts(thing, row):
+                for rank, sign in enumerate(self.candidates()):
+                    score = likeness(sign.message, fact.field, fact.value) - 0.15 * rank
+                    if score > best[0]:
+                        best = (score, fact, sign)
+        return best
+
+    def locate(self, reads: int) -> Steps[None]:
+        """Find the field that the messages speak of: on the spot, then around it."""
+        if self.here is None:
+            return
+        messages = self.candidates()
+        self.mechanism = messages[0] if messages else None
+        best: tuple[float, Fact | None, Sign | None] = (1.1, None, None)
+        best = yield from self.inspect(self.here, best)
+        done, used = {self.here.id}, 1
+        for depth in (1, 2):
+            if best[0] >= 2.6 or used >= reads:
+                break
+            around = yield from self.neighbours(self.here, depth)
+            for thing in self._carriers(around, messages):
+                if thing.id in done or best[0] >= 2.6 or used >= reads:
+                    continue
+                done.add(thing.id)
+                used += 1
+                best = yield from self.inspect(thing, best)
+        _, self.fact, sign = best
+        self.mechanism = sign or self.mechanism
+        if self.fact is not None:
+            self.cite(self.fact.entity.id)
+        if self.mechanism is not None:
+            self.cite(self.mechanism.example)
+
+    def _carriers(self, around: Sequence[Thing], messages: Sequence[Sign]) -> list[Thing]:
+        """Connected entities in the order in which their settings are worth reading."""
+        spoken = {word for sign in messages for word in words(sign.message)}
+
+        def rank(thing: Thing) -> tuple[bool, float, int, str]:
+            named = any(mentions(sign.message, thing.name) for sign in messages)
+            kind = words(thing.kind)
+            told = sum(word in spoken for word in kind) / max(1, len(kind))
+            order = CARRIERS.index(thing.kind) if thing.kind in CARRIERS else len(CARRIERS)
+            return (not named, -told, order + 4 * (thing.depth - 1), thing.id)
+
+        return sorted((t for t in around if t.kind not in _PASSIVE), key=rank)
+
+    # ---- what changed ---------------------------------------------------------------------
+
+    def touches(self, change: Change) -> bool:
+        """True when a change altered the field behind the mechanism, on its entity."""
+        if self.fact is None or self.fact.entity.id not in change.entities:
+            return False
+        last = words(self.fact.field)[-3:]
+        return any(
+            one == self.fact.field or words(one)[-len(last) :] == last for one in change.fields
+        )
+
+    def suspects(self, found: Sequence[Change], minutes: float = 90.0) -> list[Change]:
+        """Changes by people or pipelines shortly before the alert, the latest first."""
+        near = [
+            change
+            for change in found
+            if self.fired - minutes * 60 <= change.at <= self.fired
+            and change.type not in _QUIET_TYPES
+            and change.actor_kind != "controller"
+        ]
+        return sorted(near, key=lambda change: (-change.at, change.id))
+
+    def read_skills(self, transcript: Transcript) -> Steps[None]:
+        """Read the on-demand skills whose description fits the alert."""
+        topic = {word for word in words(self.alert.text) if len(word) > 3}
+        for name, description in transcript.skills[:8]:
+            fits = len({word for word in words(description) if len(word) > 3} & topic)
+            if fits >= 2 and len(self.skills) < 2:
+                answer = yield from self.ask(READ_SKILL, f"The skill {name} fits.", name=name)
+                self.skills.append(answer.text)
+
+    def see_trigger(self) -> Steps[None]:
+        """Look in the metrics for what moved when the trouble began."""
+        spot = self.here or self.victim
+        if spot is None:
+            return
+        answer = yield from self.ask(
+            "query_metrics",
+            f"I look at how {spot.name} moved around the onset.",
+            entity=spot.id,
+            since=iso(self.fired - 3 * HOUR),
+            until=iso(self.fired),
+        )
+        for row in answer.rows:
+            first = text(row, "first_change")
+            if first and text(row, "name"):
+                self.trigger = f"{text(row, 'name')} of {spot.name} moved at {first}"
+                self.cite(text(row, "series"))
+                return
+
+
+def _worst_first(found: Sequence[Sign]) -> tuple[Sign, ...]:
+    severe = [sign for sign in found if sign.level in {"ERROR", "WARN", "FATAL", "CRITICAL"}]
+    return tuple(
+        sorted(severe, key=lambda sign: (not sign.fresh, sign.level == "WARN", -sign.count))
+    )

@@ -1,0 +1,287 @@
+"""A tiny world with the tools' row shapes, and a loop that lets a simulated model work in it."""
+
+from __future__ import annotations
+
+import copy
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from heldout.llm.simulated import handle
+
+FIRED = datetime(2026, 3, 12, 15, 20, tzinfo=UTC)
+TOOLS = (
+    "search_entities", "get_entity", "get_neighbors", "find_paths", "list_changes", "get_change",
+    "get_field_history", "compare_state", "search_logs", "log_patterns", "query_metrics",
+    "list_alerts", "check_health", "submit_diagnosis",
+)  # fmt: skip
+HERE = Path(__file__).parent
+
+ENTITIES = {
+    "e-00000001": ("Service", "tarn-quoter", "north"),
+    "e-00000002": ("Deployment", "tarn-quoter", "north"),
+    "e-00000003": ("Service", "moss-ledger", "north"),
+    "e-00000004": ("Database", "fen-store", "north"),
+    "e-00000005": ("DbParameterGroup", "fen-store-params-north", "north"),
+    "e-00000006": ("DbParameterGroup", "fen-store-params-south", "south"),
+    "e-00000007": ("ConfigMap", "moss-ledger-config", "north"),
+}
+EDGES = [
+    ("e-00000001", "routes_to", "e-00000002"),
+    ("e-00000001", "calls", "e-00000003"),
+    ("e-00000003", "reads_writes", "e-00000004"),
+    ("e-00000003", "mounts", "e-00000007"),
+    ("e-00000004", "uses", "e-00000005"),
+]
+PATTERNS = {
+    "e-00000001": [("call to moss-ledger failed: deadline exceeded", "ERROR", 220)],
+    "e-00000003": [("query on fen-store failed after <*> ms", "ERROR", 180)],
+    "e-00000004": [
+        ("refused connection: all slots of max_connections=20 are taken", "ERROR", 400),
+        ("checkpoint took <*> ms", "WARN", 3),
+    ],
+}
+CULPRIT, DECOY, OLD = "c-0000c0de", "c-0000dec0", "c-00000001"
+
+
+def at(days: float = 0.0, minutes: float = 0.0) -> str:
+    """An ISO time before the alert."""
+    moment = FIRED - timedelta(days=days, minutes=minutes)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def change(
+    id: str, ts: str, entity: str, field: str, summary: str, type: str = "iac_apply"
+) -> dict[str, Any]:
+    """One change event with its single diff."""
+    return {
+        "id": id, "ts": ts, "type": type, "actor": "rowan", "actor_kind": "person",
+        "source": "git", "pr": "", "summary": summary, "entity": entity, "field": field,
+        "old": "200", "new": "20",
+    }  # fmt: skip
+
+
+@dataclass
+class TinyWorld:
+    """Answers the tools from plain Python data."""
+
+    changes: list[dict[str, Any]] = field(default_factory=list)
+    patterns: dict[str, list[tuple[str, str, int]]] = field(default_factory=dict)
+
+    def call(self, tool: str, args: dict[str, Any]) -> str:
+        """The JSON text of one answer."""
+        answer = getattr(self, f"_{tool}", None)
+        if answer is None:
+            return json.dumps(page([]))
+        return json.dumps(answer(**args))
+
+    def _search_entities(self, query: str, kinds: Any = None, **_: Any) -> Any:
+        return page(
+            [row(i) for i, (kind, name, _) in ENTITIES.items()
+             if query in name and (not kinds or kind in kinds)]
+        )  # fmt: skip
+
+    def _get_entity(self, id: str, **_: Any) -> Any:
+        fields = {
+            "e-00000005": {"maxConnections": "20", "family": "pg16", "workMem": "64"},
+            "e-00000006": {"maxConnections": "200", "family": "pg16", "workMem": "64"},
+            "e-00000002": {"image": "registry/tarn-quoter:4.2", "replicas": "4"},
+            "e-00000007": {"timeoutMs": "800"},
+        }.get(id, {})
+        held = {
+            name: {"value": value, "since": at(30), "provenance": "observed", "confidence": 1.0}
+            for name, value in fields.items()
+        }
+        return page([{**row(id), "fields": held}])
+
+    def _get_neighbors(self, id: str, depth: int = 1, **_: Any) -> Any:
+        seen, edge = {id: 0}, [id]
+        for level in range(1, depth + 1):
+            edge = [
+                other
+                for src, _, dst in EDGES
+                for here, other in ((src, dst), (dst, src))
+                if here in edge and other not in seen
+            ]
+            seen.update(dict.fromkeys(edge, level))
+        return page([{**row(i), "predicate": "p", "direction": "out", "depth": level}
+                     for i, level in seen.items() if level])  # fmt: skip
+
+    def _list_changes(
+        self, since: str, until: str, entity_ids: Any = None, around: Any = None,
+        field: str = "", cursor: str = "", **_: Any,
+    ) -> Any:  # fmt: skip
+        ids = set(entity_ids or ENTITIES)
+        found = [
+            listed(one)
+            for one in sorted(self.changes, key=lambda one: one["ts"], reverse=True)
+            if one["entity"] in ids and field in one["field"] and since <= one["ts"] <= until
+        ]
+        start = int(cursor or 0)
+        more = len(found) > start + 20
+        return {
+            **page(found[start : start + 20]), "total_estimate": len(found), "truncated": more,
+            "cursor": str(start + 20) if more else None, "outside_window": 3,
+        }  # fmt: skip
+
+    def _get_change(self, id: str) -> Any:
+        known = [one for one in self.changes if one["id"] == id]
+        if not known:
+            return {"error": {"type": "unknown_id", "message": id, "near": []}}
+        one = known[0]
+        diff = {"entity": one["entity"], "entity_name": ENTITIES[one["entity"]][1],
+                "field": one["field"], "old": one["old"], "new": one["new"]}  # fmt: skip
+        return page([{**listed(one), "diffs": [diff]}])
+
+    def _get_field_history(self, entity: str, field: str, **_: Any) -> Any:
+        found = sorted(self.changes, key=lambda one: one["ts"], reverse=True)
+        return page(
+            [{"ts": one["ts"], "change_id": one["id"], "old": one["old"], "new": one["new"],
+              "actor": one["actor"], "pr": ""}
+             for one in found if one["entity"] == entity and one["field"] == field]
+        )  # fmt: skip
+
+    def _compare_state(self, **_: Any) -> Any:
+        return page([{"field": "maxConnections", "left": "20", "right": "200"}])
+
+    def _log_patterns(self, entity: str, **_: Any) -> Any:
+        rows = [
+            {"pattern": text, "entity": entity, "entity_name": ENTITIES[entity][1],
+             "level": level, "count": count, "baseline_count": 0, "new": True,
+             "example_id": f"l-{number}"}
+            for number, (text, level, count) in enumerate(self.patterns.get(entity, []))
+        ]  # fmt: skip
+        return page(rows)
+
+    def _query_metrics(self, entity: str, **_: Any) -> Any:
+        return page([{"series": "m-00000001", "name": "requests", "unit": "1/s", "points": [],
+                      "min": 1, "max": 9, "mean": 3, "first_change": at(minutes=12)}])  # fmt: skip
+
+
+def page(rows: list[dict[str, Any]]) -> dict[str, Any]:
+    """The envelope of a complete answer."""
+    return {"rows": rows, "total_estimate": len(rows), "truncated": False, "cursor": None,
+            "window_used": None, "data_gaps": []}  # fmt: skip
+
+
+def row(id: str) -> dict[str, Any]:
+    """An entity as a row."""
+    kind, name, cluster = ENTITIES[id]
+    return {"id": id, "kind": kind, "name": name, "cluster": cluster, "status": "unknown"}
+
+
+def listed(one: dict[str, Any]) -> dict[str, Any]:
+    """A change as list_changes shows it."""
+    hidden = {"entity", "field", "old", "new"}
+    shown = {key: value for key, value in one.items() if key not in hidden}
+    name = ENTITIES[one["entity"]][1]
+    return {**shown, "entities": [{"id": one["entity"], "name": name}], "fields": [one["field"]]}
+
+
+def latent() -> TinyWorld:
+    """The cause landed six days ago among noise; a deploy of the victim landed at onset."""
+    noise = [
+        change(f"c-1{n:07d}", at(0.2 + n / 4), "e-00000005", "workMem", "tune memory")
+        for n in range(48)
+    ]
+    cause = change(CULPRIT, at(6), "e-00000005", "maxConnections", "right-size the parameters")
+    decoy = change(DECOY, at(minutes=9), "e-00000002", "image", "roll out 4.2", "deploy")
+    return TinyWorld([cause, decoy, *noise], dict(PATTERNS))
+
+
+def onset() -> TinyWorld:
+    """The change at onset is the cause; an older one of another field is innocent."""
+    cause = change(CULPRIT, at(minutes=9), "e-00000005", "maxConnections", "right-size it")
+    old = change(OLD, at(7), "e-00000005", "workMem", "tune memory")
+    return TinyWorld([cause, old], dict(PATTERNS))
+
+
+def causeless() -> TinyWorld:
+    """Nothing that touches the mechanism was changed; a deploy landed at onset."""
+    decoy = change(DECOY, at(minutes=9), "e-00000002", "image", "roll out 4.2", "deploy")
+    return TinyWorld([decoy], dict(PATTERNS))
+
+
+def alert(number: int) -> str:
+    """The alert of one of many incidents that differ in nothing else."""
+    return (
+        f"# ErrorRateHigh {number}\n\nFired at {at()}\nService: tarn-quoter\nCluster: north\n"
+        "Severity: critical\n\n18 % of requests fail.\n"
+    )
+
+
+@dataclass
+class Played:
+    """One investigation: its calls in order and what was submitted."""
+
+    calls: list[tuple[str, dict[str, Any]]]
+    submission: dict[str, Any]
+    text: str = ""
+
+    def used(self, tool: str, *names: str) -> bool:
+        """True when a tool was called with all of these arguments."""
+        return any(t == tool and all(n in a for n in names) for t, a in self.calls)
+
+    def reached_back(self) -> bool:
+        """True when it looked for changes before the day of the incident."""
+        day = FIRED.strftime("%Y-%m-%dT00:00:00Z")
+        return self.used("get_field_history") or any(
+            tool == "list_changes" and args["since"] < day for tool, args in self.calls
+        )
+
+
+def play(
+    world: Any, brain: str = "", *, number: int = 1, model: str = "anchored", effort: str = "low",
+    seed: int = 1, tools: tuple[str, ...] = TOOLS, steps: int = 40,
+) -> Played:  # fmt: skip
+    """Let a model work until it submits, talks, or runs out of steps."""
+    messages: list[dict[str, Any]] = [
+        {"role": "system", "content": brain},
+        {"role": "user", "content": alert(number)},
+    ]
+    offered = [{"type": "function", "function": {"name": t, "parameters": {}}} for t in tools]
+    calls: list[tuple[str, dict[str, Any]]] = []
+    for _ in range(steps):
+        body = {"model": model, "messages": messages, "tools": offered, "seed": seed,
+                "reasoning_effort": effort}  # fmt: skip
+        before = copy.deepcopy(body)
+        message = handle(body)["choices"][0]["message"]
+        assert body == before
+        messages.append(message)
+        if not message.get("tool_calls"):
+            return Played(calls, {}, message["content"])
+        for call in message["tool_calls"]:
+            name, args = call["function"]["name"], json.loads(call["function"]["arguments"])
+            if name == "submit_diagnosis":
+                return Played(calls, args, message["content"])
+            calls.append((name, args))
+            messages.append(
+                {"role": "tool", "tool_call_id": call["id"], "content": world.call(name, args)}
+            )
+    return Played(calls, {})
+
+
+@dataclass(frozen=True)
+class Bench:
+    """What the tests need from here, since test files cannot import each other."""
+
+    play: Callable[..., Played] = play
+    latent: Callable[[], TinyWorld] = latent
+    onset: Callable[[], TinyWorld] = onset
+    causeless: Callable[[], TinyWorld] = causeless
+    culprit: str = CULPRIT
+    decoy: str = DECOY
+    old: str = OLD
+    tools: tuple[str, ...] = TOOLS
+    here: Path = HERE
+
+
+@pytest.fixture(scope="session")
+def bench() -> Bench:
+    """The tiny world and the loop."""
+    return Bench()
