@@ -123,7 +123,7 @@ def origin(view: View) -> int:
     return 0
 
 
-_NOUNS = stems("moment origin provenance author source")
+_NOUNS = stems("moment origin provenance")
 
 
 def _asked(view: View) -> list[int]:
