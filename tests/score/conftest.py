@@ -223,7 +223,7 @@ def bench(tmp_path: Path, role: None) -> Any:
         root=tmp_path,
         set="small",
         run=RunSettings(concurrency=6),
-        score=ScoreSettings(repeats=3, looks=2),
+        score=ScoreSettings(repeats=1, looks=2),
     )
     traps = [make_case(tmp_path, f"trap-{n:02}", "trap") for n in range(10)]
     controls = [make_case(tmp_path, f"calm-{n:02}", "onset_control") for n in range(4)]

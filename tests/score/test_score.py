@@ -43,7 +43,7 @@ def test_the_noop_arm_shows_noise_and_has_its_own_seeds(bench: Any, make_actor: 
     assert noop.count("fixed") + noop.count("broken") > 0
     by_arm = {hinted: {s for _, h, s in lucky.asked if h == hinted} for hinted in (True, False)}
     assert by_arm[True] < by_arm[False]
-    assert len(by_arm[False]) == 2 * len(by_arm[True])
+    assert len(by_arm[False]) == 2 * len(by_arm[True]) == 28
 
 
 def test_arms_are_interleaved(bench: Any, make_actor: Any):
@@ -165,7 +165,7 @@ def test_low_coverage_is_indecisive(bench: Any, make_actor: Any):
     score = bench.score(make_actor(helped, fail=flaky))
     assert score.outcome == "indecisive"
     assert score.traps.named("unpaired") == ("trap-03", "trap-04")
-    assert score.sides["after"].invalid == {"provider_refused": 6}
+    assert score.sides["after"].invalid == {"provider_refused": 2}
     assert score.traps.worst.fixed == 5
     assert "Coverage is 80%" in score.why
 
@@ -175,7 +175,7 @@ def test_another_served_model_is_indecisive(bench: Any, make_actor: Any):
     actor = make_actor(helped)
 
     def drift(incident: str, hinted: bool) -> None:
-        actor.served = "actor-1" if len(actor.asked) < 60 else "actor-2"
+        actor.served = "actor-1" if len(actor.asked) < 20 else "actor-2"
 
     actor.fail = drift
     score = bench.score(actor)
@@ -188,7 +188,7 @@ def test_nothing_earlier_is_reused(bench: Any, make_actor: Any):
     first, second = make_actor(helped), make_actor(helped)
     bench.score(first)
     bench.score(second)
-    assert len(first.asked) == len(second.asked) == 14 * 3 * 3
+    assert len(first.asked) == len(second.asked) == 14 * 3
     runs = queries.runs(bench.ledger, purpose="score")
     assert len({run.run for run in runs}) == 4
 
@@ -248,7 +248,7 @@ def test_progress_is_summed_over_arms(bench: Any, make_actor: Any):
     """The last word of progress counts every slot of every arm."""
     bench.score(make_actor(helped))
     played = [one for one in bench.progress if one.stage == "play"]
-    assert (played[-1].done, played[-1].total) == (126, 126)
+    assert (played[-1].done, played[-1].total) == (42, 42)
     assert bench.progress[-1].stage == "done"
 
 

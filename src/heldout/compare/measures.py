@@ -56,8 +56,8 @@ class Behaviour:
     investigations: int
 
 
-def cost(traces: Sequence[Trace]) -> Cost:
-    """What an arm's valid investigations took."""
+def cost(traces: Sequence[Trace], tool_calls: int) -> Cost:
+    """What an arm's valid investigations took, ``tool_calls`` of them in all."""
     n = max(1, len(traces))
     prices = [trace.usd for trace in traces]
     known = [price for price in prices if price is not None]
@@ -71,7 +71,7 @@ def cost(traces: Sequence[Trace]) -> Cost:
         output_tokens=sum(trace.output_tokens for trace in traces) / n,
         seconds=seconds / n,
         calls=sum(trace.calls for trace in traces) / n,
-        steps=sum(len(trace.steps) for trace in traces) / n,
+        steps=tool_calls / n,
         total_usd=usd,
         total_tokens=tokens,
         total_seconds=seconds,

@@ -277,6 +277,7 @@ def _side(
     planned = sum(tally.planned for tally in counted.values())
     invalid = Counter(one.reason or "unknown" for one in played if one.verdict.result == "invalid")
     traces = [(one.incident, one.trace) for one in valid if one.trace is not None]
+    measured = behaviour(footprints.of(incident, trace) for incident, trace in traces)
     return Side(
         name=name,
         solved=wilson(sum(reduced), len(reduced)) if reduced else None,
@@ -288,8 +289,8 @@ def _side(
         planned=planned,
         invalid=dict(sorted(invalid.items())),
         absent=max(0, planned - len(valid) - sum(invalid.values())),
-        cost=cost([trace for _, trace in traces]),
-        behaviour=behaviour(footprints.of(incident, trace) for incident, trace in traces),
+        cost=cost([trace for _, trace in traces], measured.tool_calls),
+        behaviour=measured,
         served_models=tuple(sorted({trace.served_model for _, trace in traces} - {""})),
     )
 
