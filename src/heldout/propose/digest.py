@@ -26,6 +26,8 @@ LOOKING = (
     "get_field_history", "compare_state", "search_logs", "log_patterns", "query_metrics",
     "list_alerts", "check_health",
 )  # fmt: skip
+_CHANGE = re.compile(r"(?<![\w-])c-[0-9a-f]{6,16}(?![\w-])")
+_QUOTED = re.compile(r"'[^'\n]{1,80}'")
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z?")
 
 
@@ -75,7 +77,8 @@ def digest(trace: Trace, alert: str, reasoning: str) -> str:
         "# Submitted",
         *_submission(trace, fired, redactor, facts),
         "# Judge",
-        redactor.text(reasoning, 1200),
+        redactor.text(_QUOTED.sub("'...'", reasoning), 1200),
+        *_named_changes(reasoning, fired, redactor, facts),
     ]
     text = "\n".join(parts)
     if len(text) > MAX_DIGEST:
@@ -217,6 +220,22 @@ def _summary(facts: _Facts) -> list[str]:
         f"Distinct entities looked at: {len(facts.entities)}",
         f"Calls that failed: {facts.errors}",
     ]
+
+
+def _named_changes(
+    reasoning: str, fired: datetime | None, redactor: Redactor, facts: _Facts
+) -> list[str]:
+    """When the changes that the judge speaks of happened, as far as the tools showed them."""
+    lines = []
+    for change in dict.fromkeys(_CHANGE.findall(reasoning)):
+        row = facts.changes.get(change)
+        if row is None:
+            seen = "no tool call showed it"
+        else:
+            read = "its diff was read" if change in facts.read else "its diff was never read"
+            seen = f"{age(_time(row.get('ts')), fired)}, {read}"
+        lines.append(f"Judge's change {redactor.text(change)}: {seen}")
+    return lines
 
 
 def _submission(

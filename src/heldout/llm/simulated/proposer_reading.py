@@ -31,6 +31,8 @@ class Evidence:
     ended: str
     judge: str
     alert: str
+    fresh_culprit: bool
+    unseen_culprit: bool
 
 
 def _number(text: str, pattern: str) -> float:
@@ -52,6 +54,8 @@ def evidence(digest: str) -> Evidence:
     """Read the sections of a digest; what it does not hold counts as zero or empty."""
     change = _line(digest, "Change")
     mechanism = _line(digest, "Mechanism")
+    judged = re.findall(r"^Judge's change (\S+): (.*)$", digest, re.MULTILINE)
+    others = [text for name, text in judged if name not in change]
     return Evidence(
         searches=int(_number(digest, r"Change searches: (\d+)")),
         days=_number(digest, rf"furthest reached {_NUMBER} days"),
@@ -69,20 +73,24 @@ def evidence(digest: str) -> Evidence:
         ended=_line(digest, "Ended"),
         judge=_part(digest, "Judge").casefold(),
         alert=_part(digest, "Alert").casefold(),
+        fresh_culprit=any(
+            re.search(r"minutes before|hours before|after the", one) for one in others
+        ),
+        unseen_culprit=any("no tool call showed" in one for one in others),
     )
 
 
 _NO_CULPRIT = re.compile(
     r"no change (?:is|was|explains|caused|can)|right answer is (?:that )?(?:no|none)"
     r"|should (?:have )?(?:been|answer\w*|be) none|not caused by a change|expected none"
-    r"|no culprit|none was right|nothing changed|cannot be proven"
+    r"|no culprit|none was right|nothing changed|cannot be proven|nothing in the evidence proves"
 )
 _FRESH = re.compile(
     r"at (?:the )?onset (?:is|was) the cause|cause (?:is|was|landed) at (?:the )?onset"
 )
 _WRONG_PLACE = re.compile(
     r"wrong (?:entity|component|place)|entity (?:is|was) (?:wrong|not)|downstream|not the faulty"
-    r"|only the victim|symptom\w*,? not"
+    r"|only the victim|symptom\w*,? not|only shows the symptom|ever showed the faulty"
 )
 _FLEET = re.compile(
     r"sibling|fleet|part of|some of the|only (?:one|some|two|part)|subset|other (?:clusters|regions"
@@ -93,13 +101,16 @@ _FLEET = re.compile(
 def _seen(e: Evidence) -> list[str]:
     """Behaviours that the evidence shows, the likeliest cause of the failure first."""
     seen: list[str] = []
-    short = e.days < 3 and (e.outside > 0 or e.searches == 0 or e.days > 0)
+    short = 0 < e.days < 3 and e.searches > 0
     tests: tuple[tuple[str, bool], ...] = (
         ("forced_blame", e.blamed and bool(_NO_CULPRIT.search(e.judge))),
-        ("stale_blame", e.blamed and not e.recent and bool(_FRESH.search(e.judge))),
+        (
+            "stale_blame",
+            e.blamed and not e.recent and (e.fresh_culprit or bool(_FRESH.search(e.judge))),
+        ),
         ("unfinished", bool(e.ended) and e.ended != "submitted"),
-        ("dependency", e.entities <= 2 or (bool(_WRONG_PLACE.search(e.judge)) and e.entities <= 4)),
-        ("short_history", (short and not e.narrowed) or e.searches == 0),
+        ("dependency", 0 < e.entities <= 1 or bool(_WRONG_PLACE.search(e.judge))),
+        ("short_history", short or (e.searches == 0 and e.unseen_culprit)),
         ("proximity", e.blamed and e.recent),
         ("noise", e.cut_off > 0 and not e.narrowed),
         ("fleet", e.compared == 0 and bool(_FLEET.search(e.judge + " " + e.alert))),

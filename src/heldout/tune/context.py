@@ -1,0 +1,96 @@
+"""What every step of a job works with, and what the job knows so far."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+from heldout.brain import Brain
+from heldout.gate.report import GateReport
+from heldout.propose import Rejected, target_file
+from heldout.run.plan import Outcome
+from heldout.signatures import Client
+from heldout.split import Case
+from heldout.tune.log import JobLog
+from heldout.tune.options import TuneOptions
+from heldout.tune.player import Player
+from heldout.tune.results import Accepted, OnEvent, TuneEvent
+
+
+class Gate(Protocol):
+    """The part of :class:`heldout.gate.GateProcess` that a job needs; it may block."""
+
+    def check(
+        self, before: Brain, after: Brain, *, rationale: str = "", job_texts: Sequence[str] = ()
+    ) -> GateReport:
+        """What is new in ``after`` and must not be there."""
+        ...
+
+
+class HeldoutLeak(Exception):
+    """An edit held material of the held-out half alone: the pipeline leaks, the job ends."""
+
+
+@dataclass(frozen=True, slots=True)
+class Failing:
+    """One failing investigation of an incident that is not solved, and the run it stands in."""
+
+    run: str
+    outcome: Outcome
+
+
+@dataclass(slots=True)
+class State:
+    """What the job knows: rebuilt step by step from stored rows when a job is resumed."""
+
+    brain: Brain
+    round: int = 0
+    accepted: list[Accepted] = field(default_factory=list)
+    memory: list[Rejected] = field(default_factory=list)
+    answered: set[str] = field(default_factory=set)
+    tried: dict[str, int] = field(default_factory=dict)
+    solved: dict[str, bool | None] = field(default_factory=dict)
+    failing: dict[str, Failing] = field(default_factory=dict)
+    reasonings: dict[str, None] = field(default_factory=dict)
+    refused: dict[str, int] = field(default_factory=dict)
+
+    def refuse(self, kind: str, memory: Rejected) -> None:
+        """Remember a refused draft and count it by ``kind``."""
+        self.memory.append(memory)
+        self.refused[kind] = self.refused.get(kind, 0) + 1
+
+    def lines_left(self, options: TuneOptions) -> int:
+        """How many lines the job may still add."""
+        used = sum(len(one.edit.added_lines()) for one in self.accepted)
+        return options.max_added_lines - used
+
+
+@dataclass(frozen=True, slots=True)
+class Context:
+    """What stays the same through a job."""
+
+    options: TuneOptions
+    model: str
+    interface: str
+    base: Brain
+    cases: tuple[Case, ...]
+    log: JobLog
+    player: Player
+    client: Client
+    gate: Gate
+    on_event: OnEvent | None = None
+
+    @property
+    def target_file(self) -> str:
+        """The file that edits of this job belong in."""
+        return target_file(self.model, self.options.target)
+
+    def case(self, incident: str) -> Case:
+        """One of the job's cases."""
+        return next(case for case in self.cases if case.incident.id == incident)
+
+    def tell(self, kind: str, message: str, data: Any = None) -> None:
+        """Say something to whoever watches."""
+        if self.on_event is not None:
+            self.on_event(TuneEvent(kind, message, data))

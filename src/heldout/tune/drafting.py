@@ -1,0 +1,247 @@
+"""From a cluster to candidates that the gate lets through."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from typing import Any
+
+from heldout.brain import Brain
+from heldout.edit import Edit, edit_from_plain
+from heldout.errors import EditError, GateError
+from heldout.gate.report import Finding, GateReport
+from heldout.propose import (
+    Cluster,
+    Request,
+    apply_draft,
+    readable_files,
+    remembered,
+    strategy,
+)
+from heldout.signatures import revise
+from heldout.tune.context import Context, HeldoutLeak, State
+from heldout.tune.log import Entry
+from heldout.tune.player import in_thread
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """An edit that the gate let through, and the brain with it."""
+
+    edit: Edit
+    brain: Brain
+
+
+@dataclass(frozen=True, slots=True)
+class _Refusal:
+    """Why a draft may not pass: what to tell its author, and which of its words are marked."""
+
+    kind: str
+    why: str
+    findings: tuple[Mapping[str, Any], ...]
+    marked: tuple[str, ...] = ()
+
+
+async def draft(job: Context, state: State, cluster: Cluster) -> list[Candidate]:
+    """Ask for candidates that answer a cluster, and keep those that pass the gate."""
+    options = job.options
+    files = readable_files(state.brain, job.target_file, job.model, job.interface)
+    limit = min(options.max_edit_lines, state.lines_left(options))
+    request = Request(
+        brain=state.brain,
+        target_file=job.target_file,
+        files=files,
+        cluster=cluster,
+        memory=tuple(state.memory),
+        candidates=options.candidates,
+        max_lines=limit,
+        seed=options.derived_seed("propose", state.round, cluster.key),
+    )
+
+    async def ask() -> dict[str, Any]:
+        answer = await strategy(options.strategy).candidates(job.client, request)
+        job.player.budget.add(answer.spent.usd, answer.spent.tokens)
+        return {
+            "cluster": cluster.key,
+            "incidents": list(cluster.incidents),
+            "strategy": options.strategy,
+            "edits": [edit.plain() for edit in answer.value or ()],
+            "failure": answer.failure,
+            "spent": asdict(answer.spent),
+        }
+
+    entry = Entry(f"round/{state.round}/drafts", "asked", round=state.round)
+    detail = await job.log.once(entry, ask)
+    if detail["failure"]:
+        job.tell("draft", f"no candidates for {cluster.key}: {detail['failure']}")
+    candidates: list[Candidate] = []
+    for number, plain in enumerate(detail["edits"]):
+        found = await _admit(job, state, edit_from_plain(plain), number, limit)
+        if found is not None and found.brain.hash not in {one.brain.hash for one in candidates}:
+            candidates.append(found)
+    return candidates
+
+
+async def _admit(
+    job: Context, state: State, edit: Edit, number: int, limit: int
+) -> Candidate | None:
+    """Check a draft, let its author mend it, at most ``gate_tries`` checks in all."""
+    tries = job.options.gate_tries
+    for attempt in range(tries):
+        stem = f"round/{state.round}/{number}/{attempt}"
+        job.log.record(
+            Entry(f"{stem}/drafted", "drafted", edit.id, state.round), {"edit": edit.plain()}
+        )
+        try:
+            after = apply_draft(
+                state.brain,
+                edit,
+                model=job.model,
+                target=job.options.target,
+                max_lines=limit,
+            )
+            refusal = await _gate(job, state, edit, after, stem)
+        except EditError as error:
+            after, refusal = state.brain, _form(edit, error)
+        if refusal is None:
+            job.tell("gate", f"edit {edit.id} passed the gate")
+            return Candidate(edit, after)
+        _refused(job, state, edit, refusal, stem)
+        if attempt + 1 == tries:
+            break
+        mended = await _mend(job, state, edit, refusal, stem)
+        if mended is None or mended.id == edit.id:
+            break
+        edit = mended
+    return None
+
+
+def _form(edit: Edit, error: EditError) -> _Refusal:
+    finding = {"rule": "form", "line": "", "how": error.sentence()}
+    return _Refusal("form", error.sentence(), (finding,))
+
+
+def _refused(job: Context, state: State, edit: Edit, refusal: _Refusal, stem: str) -> None:
+    state.refuse(refusal.kind, remembered(edit, refusal.why, refusal.marked))
+    job.log.record(
+        Entry(f"{stem}/rejected", "rejected", edit.id, state.round),
+        {"by": refusal.kind, "reason": refusal.why, "cluster": edit.cluster},
+    )
+    job.tell("rejected", f"edit {edit.id} refused ({refusal.kind}): {refusal.why}")
+
+
+async def _gate(job: Context, state: State, edit: Edit, after: Brain, stem: str) -> _Refusal | None:
+    """Run the gate over the whole brain that would result, all accepted edits included."""
+    key = f"{stem}/gate"
+    detail = job.log.known(key)
+    if detail is None:
+        entry = Entry(key, "gated", edit.id, state.round)
+        try:
+            report: GateReport = await in_thread(
+                job.gate.check,
+                job.base,
+                after,
+                rationale=edit.reason,
+                job_texts=tuple(state.reasonings),
+            )
+        except GateError as error:
+            said = {"passed": False, "failure": error.sentence(), "findings": [], "leak": False}
+            detail = job.log.record(entry, said)
+        else:
+            row = _report_row(job, edit, after, report)
+            said = {
+                "passed": report.passed,
+                "failure": "",
+                "findings": [_told(finding, after) for finding in report.rejects],
+                "leak": report.test_side_only,
+            }
+            detail = job.log.record(entry, said, beside={"gate_reports": [row]})
+        await job.player.ledger.aflush()
+    if detail["leak"]:
+        raise HeldoutLeak(f"edit {edit.id} holds material of the held-out half")
+    if detail["passed"]:
+        return None
+    return _from_findings(detail)
+
+
+def _from_findings(detail: Mapping[str, Any]) -> _Refusal:
+    if detail["failure"]:
+        return _Refusal("gate", detail["failure"], ())
+    findings = detail["findings"]
+    rules = sorted({str(one["rule"]) for one in findings})
+    told = tuple({name: one[name] for name in ("rule", "line", "how")} for one in findings)
+    marked = tuple(str(one["matched"]) for one in findings)
+    return _Refusal("gate", f"the checker refused it: {', '.join(rules)}", told, marked)
+
+
+def _told(finding: Finding, after: Brain) -> dict[str, Any]:
+    """A finding as its author may see it: the rule, the author's own line, how to mend it."""
+    lines = after.all_files().get(finding.file, "").splitlines()
+    own = lines[finding.line - 1] if 0 < finding.line <= len(lines) else finding.matched
+    return {
+        "rule": finding.rule,
+        "line": own,
+        "how": finding.hint,
+        "matched": finding.matched,
+        "file": finding.file,
+    }
+
+
+def _report_row(job: Context, edit: Edit, after: Brain, report: GateReport) -> dict[str, Any]:
+    return {
+        "job": job.options.job,
+        "edit": edit.id,
+        "before_hash": job.base.hash,
+        "after_hash": after.hash,
+        "passed": report.passed,
+        "preexisting": report.preexisting,
+        "test_side_only": report.test_side_only,
+        "report_json": report.plain(),
+        "gate_version": report.gate_version,
+        "inventory_hash": report.inventory_hash,
+        "vocabulary_hash": report.vocabulary_hash,
+        "checkers_hash": report.checkers_hash,
+        "seconds": float(report.seconds),
+    }
+
+
+async def _mend(
+    job: Context, state: State, edit: Edit, refusal: _Refusal, stem: str
+) -> Edit | None:
+    """The draft as its author rewrites it, ``None`` where there is nothing to go on."""
+    if not refusal.findings:
+        return None
+
+    async def ask() -> dict[str, Any]:
+        answer = await revise(
+            job.client,
+            edit,
+            _unique(refusal.findings),
+            seed=job.options.derived_seed("revise", stem),
+        )
+        job.player.budget.add(answer.spent.usd, answer.spent.tokens)
+        return {
+            "edit": answer.value.plain() if answer.value else None,
+            "failure": answer.failure,
+            "spent": asdict(answer.spent),
+        }
+
+    detail = await job.log.once(Entry(f"{stem}/revised", "revised", edit.id, state.round), ask)
+    if detail["edit"] is None:
+        return None
+    mended = edit_from_plain(detail["edit"])
+    reason = mended.reason
+    if any(span and span in reason for span in refusal.marked):
+        reason = f"Answers the failures of the cluster {edit.cluster}."
+    return replace(
+        mended,
+        reason=reason,
+        cluster=edit.cluster,
+        author=edit.author,
+        expected_effect=mended.expected_effect or edit.expected_effect,
+        feared_harm=mended.feared_harm or edit.feared_harm,
+    )
+
+
+def _unique(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
+    return list({(one["rule"], one["line"]): one for one in findings}.values())

@@ -1,0 +1,82 @@
+"""What one tuning job was asked for; stored with the job, so that it can be resumed as it was."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, Literal
+
+from heldout.run.plan import Limits
+from heldout.settings import Settings
+
+Target = Literal["overlay", "base"]
+
+
+@dataclass(frozen=True, slots=True)
+class TuneOptions:
+    """Settings of one job. ``target``: where edits go, the model's overlay or the base files.
+
+    Caps are of the whole job; ``None`` is no cap. ``looks`` is how often a candidate may be
+    screened before "indecisive" becomes "rejected"; ``cluster_tries`` how many fruitless rounds a
+    cluster gets.
+    """
+
+    job: str = ""
+    target: Target = "overlay"
+    strategy: str = "reflect"
+    repeats: int = 3
+    seed: int = 1
+    concurrency: int = 8
+    max_invalid: float = 0.05
+    base_url: str = ""
+    max_rounds: int = 8
+    candidates: int = 3
+    batch: int = 6
+    screen_repeats: int = 2
+    looks: int = 3
+    confirm_repeats: int = 2
+    max_added_lines: int = 60
+    max_edit_lines: int = 8
+    cluster_tries: int = 2
+    gate_tries: int = 3
+    saturated_at: float = 1.0
+    max_usd: float | None = None
+    max_tokens: int | None = None
+    max_seconds: float | None = None
+    limits: Limits = field(default_factory=Limits)
+
+    @classmethod
+    def of(cls, settings: Settings, **changes: Any) -> TuneOptions:
+        """The options that a project's settings give, with ``changes``."""
+        run, tune, limits = settings.run, settings.tune, settings.limits
+        options = cls(
+            repeats=run.repeats,
+            seed=run.seed,
+            concurrency=run.concurrency,
+            max_invalid=run.max_invalid,
+            base_url=settings.models.base_url,
+            max_rounds=tune.max_rounds,
+            batch=tune.batch,
+            screen_repeats=tune.screen_repeats,
+            confirm_repeats=tune.confirm_repeats,
+            max_added_lines=tune.max_added_lines,
+            saturated_at=tune.saturated_at,
+            max_usd=tune.max_usd,
+            limits=Limits(limits.max_steps, limits.max_tokens, limits.max_seconds, limits.max_usd),
+        )
+        return replace(options, **changes)
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data for the ledger."""
+        return asdict(self)
+
+    @classmethod
+    def from_plain(cls, data: Mapping[str, Any]) -> TuneOptions:
+        """The options of a stored job."""
+        return cls(**{**data, "limits": Limits(**data["limits"])})
+
+    def derived_seed(self, *parts: object) -> int:
+        """A seed of its own for one step of the job."""
+        text = "\0".join(str(part) for part in (self.seed, *parts))
+        return int.from_bytes(hashlib.sha256(text.encode()).digest()[:4], "big") >> 1
