@@ -149,7 +149,10 @@ def _insert(con: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Seque
 
 
 def _rounded(values: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, Any]:
-    """Keep 12 bits of each mantissa (3.6 decimal digits): exact, portable, and small on disk."""
+    """Keep 12 bits of each mantissa (3.6 decimal digits): portable, and small on disk.
+
+    A gap, given as NaN, is stored as NULL.
+    """
     flat = np.ascontiguousarray(values, dtype="<f4").copy()
     flat[np.isnan(flat)] = np.nan
     bits = flat.view(np.uint32)
@@ -220,7 +223,7 @@ def content_digest(
         for text in row:
             total.update(str(text).encode())
     values = con.execute("select unnest(vals) as v from metric_chunk").fetchnumpy()["v"]
-    total.update(np.asarray(values, dtype="<f4").tobytes())
+    total.update(np.ma.filled(np.ma.asarray(values, dtype="<f4"), np.nan).tobytes())
     return total.hexdigest()
 
 
