@@ -138,9 +138,11 @@ class Player:
         """Find out what the ledger holds already, and queue what it lacks."""
         used: dict[tuple[str, str, int], int] = {}
         ended: dict[tuple[str, str, int], str] = {}
+        capped: set[tuple[str, str, int]] = set()
         for row in stored.investigations(self._ledger, self.run):
             key = (row.incident, row.arm, row.repeat)
             used[key] = row.attempt + 1
+            (capped.add if row.reason == "cap" else capped.discard)(key)
             if ended.get(key, "invalid") == "invalid":
                 ended[key] = row.verdicts[0].result
         every = slots(self.plan)
@@ -148,12 +150,24 @@ class Player:
         for slot in every:
             number = used.get(slot.key, 0)
             result = ended.get(slot.key, "invalid")
+            self._clear(slot, number, capped=slot.key in capped)
             if result == "invalid" and number < MAX_ATTEMPTS:
                 self._pending.append((slot, number))
             else:
                 self._tally.results[slot.key] = result
         self._tally.begin()
         self._report()
+
+    def _clear(self, slot: Slot, number: int, *, capped: bool) -> None:
+        """Take away journals of stored attempts, which a killed process may have left.
+
+        The one that a cap stopped is handed on to the next attempt.
+        """
+        for earlier in range(number):
+            path = self._journal_path(slot, earlier)
+            if capped and earlier == number - 1 and path.exists():
+                path.replace(self._journal_path(slot, number))
+            path.unlink(missing_ok=True)
 
     async def _work(self) -> None:
         count = min(self.plan.concurrency, len(self._pending))

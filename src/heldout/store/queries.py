@@ -258,12 +258,11 @@ def runs(
 
 def run(ledger: Ledger, run_id: str) -> RunRow:
     """One run by its id or the beginning of it; none or several is a :class:`UsageError`."""
-    known = ledger.read(
-        "SELECT run FROM runs WHERE starts_with(run, ?) ORDER BY rowid DESC", [run_id]
-    )
+    every = [row["run"] for row in ledger.read("SELECT run FROM runs ORDER BY rowid DESC")]
+    known = [one for one in every if one.startswith(run_id)]
     if len(known) != 1 or not run_id:
-        raise _not_one("run", run_id, [row["run"] for row in known])
-    return runs(ledger, run=known[0]["run"])[0]
+        raise _not_one("run", run_id, known or every)
+    return runs(ledger, run=known[0])[0]
 
 
 def investigations(ledger: Ledger, run_id: str) -> list[InvestigationRow]:
