@@ -208,13 +208,17 @@ class Server:
         self._process.wait()
 
 
-def main(conversations: int = 60, concurrency: int = 20) -> None:
+CONVERSATIONS = 60
+CONCURRENCY = 20
+
+
+def main() -> None:
     """Print the figures; each cell twice, interleaved, the better one counts."""
     names = ("heldout", "create", "post", "http")
     print(f"{STEPS} calls a conversation, 14 tools, 1 KB tool answers")
     with Server(0) as server:
         cells = [
-            asyncio.run(measure(name, server.url, max(conversations // 4, 4), 8))
+            asyncio.run(measure(name, server.url, CONVERSATIONS // 4, 8))
             for _ in range(2)
             for name in names
         ]
@@ -226,11 +230,11 @@ def main(conversations: int = 60, concurrency: int = 20) -> None:
     for name in names:
         ms = best[name].cpu_ms
         print(f"  {name:<8} {ms:6.2f} ms   {ms / base:5.2f} x bare openai client")
-    print(f"wall against the ceiling, 100 ms server, {concurrency} in flight (budget >= 90 %)")
+    print(f"wall against the ceiling, 100 ms server, {CONCURRENCY} in flight (budget >= 90 %)")
     with Server(100) as server:
         for name in names[:3]:
-            cell = asyncio.run(measure(name, server.url, conversations, concurrency))
-            ideal = cell.calls * 0.1 / concurrency
+            cell = asyncio.run(measure(name, server.url, CONVERSATIONS, CONCURRENCY))
+            ideal = cell.calls * 0.1 / CONCURRENCY
             print(
                 f"  {name:<8} {cell.wall:6.2f} s   {100 * ideal / cell.wall:5.1f} %"
                 f"   {cell.cpu_ms:5.2f} ms CPU per call"
