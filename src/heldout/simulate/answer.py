@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 from heldout.simulate.plot import Act, Plot
 from heldout.simulate.symptoms import Active
 from heldout.simulate.tables import Replay
@@ -34,7 +36,7 @@ def _misses(
                 ground.id(plot.binding.woken),
                 done.ids[woken],
                 "it woke the trouble and did not make it; without the older change it is harmless",
-            )  # fmt: skip
+            )
         )
     return tuple(misses)
 
@@ -83,14 +85,15 @@ def write_truth(
         field, change = active.field, active.change
         entities = tuple(dict.fromkeys((ground.id(active.holder), ground.id(active.seat))))
         chain.append(
-            f"{change} set {active.field} of {words['holder']} from {words['old']} to {words['new']}"
+            f"{change} set {active.field} of {words['holder']} "
+            f"from {words['old']} to {words['new']}"
         )
     trigger = fault.trigger.prose
     chain += [trigger, mechanism]
     if active is not None:
         chain += [
             f"{ground.name(a)} failed its calls to {ground.name(b)}"
-            for a, b in reversed(list(zip(active.path, active.path[1:], strict=False)))
+            for a, b in reversed(list(pairwise(active.path)))
         ]
     return Truth(
         incident=spec.id,

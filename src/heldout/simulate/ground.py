@@ -22,7 +22,32 @@ SOURCE_OF_KIND = {
     "Service": "traffic",
 }
 _CLOUD = frozenset(
-    ["CloudAccount", "Region", "Vpc", "Subnet", "SecurityGroup", "LoadBalancer", "DnsRecord", "IamRole", "IamPolicy", "KmsKey", "DbInstance", "DbParameterGroup", "Cache", "Queue", "Bucket", "NodeGroup", "Function", "QuotaLimit", "RouteTable", "NetworkAcl", "LaunchTemplate", "VmInstance", "InstanceProfile", "ApiGateway"]
+    (
+        "CloudAccount",
+        "Region",
+        "Vpc",
+        "Subnet",
+        "SecurityGroup",
+        "LoadBalancer",
+        "DnsRecord",
+        "IamRole",
+        "IamPolicy",
+        "KmsKey",
+        "DbInstance",
+        "DbParameterGroup",
+        "Cache",
+        "Queue",
+        "Bucket",
+        "NodeGroup",
+        "Function",
+        "QuotaLimit",
+        "RouteTable",
+        "NetworkAcl",
+        "LaunchTemplate",
+        "VmInstance",
+        "InstanceProfile",
+        "ApiGateway",
+    )
 )
 
 
@@ -115,7 +140,7 @@ class Ground:
                 _external(kind, name, cluster, own),
                 0,
                 (provenance, confidence, source_of(kind, self.cloud)),
-            )  # fmt: skip
+            )
         )
         self._index[key] = index
         self._kinds.setdefault(kind, []).append(index)

@@ -187,6 +187,7 @@ class _Builder:
         self.account = account
         self.groups: dict[str, list[int]] = {}
         self.edge: dict[str, int] = {}
+        self.pools = [f"{book.brand()}-pool" for _ in range(2)]
         for n in range(clusters):
             code = _REGIONS[n % len(_REGIONS)]
             region = g.add("Region", code)
@@ -208,10 +209,10 @@ class _Builder:
         land.home = land.clusters[0]
 
     def _nodes(self, name: str, cluster: int, count: int) -> None:
-        g, book = self.ground, self.book
+        g = self.ground
         self.groups[name] = []
-        for _ in range(2):
-            group = g.add("NodeGroup", f"{book.brand()}-pool", name, desired_size=count)
+        for pool in self.pools:
+            group = g.add("NodeGroup", pool, name, desired_size=count)
             self.settings(group, "NodeGroup")
             g.link(group, "runs_on", cluster)
             g.link(group, "declared_in", self.stacks[group % len(self.stacks)])

@@ -13,12 +13,40 @@ import numpy as np
 
 from heldout.simulate.streams import stream
 
-_HEADS = ["qui", "tav", "lum", "cor", "bre", "zan", "mel", "fyr", "hol", "nar", "vex", "pom", "dris", "kel", "osk", "wyn", "jar", "thal", "bel", "gru", "ces", "mor", "ruv", "sil", "fen", "cad", "ilm", "tor", "yev", "har", "nok", "pra", "dul", "vin", "esk", "rhu", "zel", "bro", "ank", "lor"]
-_MIDS = ["la", "ri", "lo", "mi", "da", "ve", "sta", "nu", "li", "ra", "do", "bi", "ke", "va", "so", "ne", "ta", "fi", "ru", "le"]
-_TAILS = ["mere", "din", "vick", "tra", "nox", "bell", "wen", "dale", "quin", "rop", "gate", "lin", "thor", "zu", "mond", "ven", "lisk", "sham", "rell", "dor", "nash", "pike", "len", "tov", "wick", "bria", "fane", "gard", "lux", "mar"]
-_FIRST_WORDS = ["amber", "brisk", "cobalt", "dusky", "ember", "feral", "gilded", "hazel", "ivory", "jolly", "keen", "lunar", "mossy", "noble", "ochre", "pale", "quiet", "russet", "sable", "tawny", "umber", "velvet", "wry", "young", "zesty", "ashen", "bright", "copper", "drowsy", "early", "frosty", "gentle", "humble", "icy", "jade", "kindly", "lofty", "merry", "nimble", "olive", "placid", "rosy", "silver", "tidy", "upland", "vivid", "wild", "azure", "bonny", "crimson", "dapper", "elder", "floral", "golden", "hardy"]
-_SECOND_WORDS = ["heron", "badger", "otter", "lynx", "marten", "plover", "thistle", "fennel", "juniper", "alder", "bramble", "clover", "sorrel", "yarrow", "quail", "osprey", "bittern", "curlew", "dunlin", "egret", "gannet", "hoopoe", "ibex", "jackdaw", "kestrel", "lapwing", "magpie", "nuthatch", "oriole", "pipit", "raven", "siskin", "tern", "urchin", "vole", "wagtail", "yak", "zebu", "anchovy", "barnacle", "cowrie", "dabchick", "eland", "gopher", "hornbill", "isopod", "jerboa", "kinglet", "limpet", "mullet", "numbat", "opossum", "petrel", "quokka", "redstart", "sandpiper"]
-_GIVEN = ["ada", "bruno", "carla", "dmitri", "elif", "farid", "greta", "hugo", "ines", "jonas", "kaia", "luis", "mira", "nils", "olga", "pavel", "rosa", "samir", "tessa", "uwe", "vera", "wim", "yara", "zeno", "aino", "bashir", "clea", "dario", "edda", "finn", "gita", "henk", "ilse", "joao", "kofi", "lena", "marek", "noor", "otto", "priya"]
+
+def _words(text: str) -> tuple[str, ...]:
+    return tuple(text.split())
+
+
+_HEADS = _words("""
+qui tav lum cor bre zan mel fyr hol nar vex pom dris kel osk wyn jar thal bel gru ces mor ruv
+sil fen cad ilm tor yev har nok pra dul vin esk rhu zel bro ank lor
+""")
+_MIDS = _words("""
+la ri lo mi da ve sta nu li ra do bi ke va so ne ta fi ru le
+""")
+_TAILS = _words("""
+mere din vick tra nox bell wen dale quin rop gate lin thor zu mond ven lisk sham rell dor nash
+pike len tov wick bria fane gard lux mar
+""")
+_FIRST_WORDS = _words("""
+amber brisk cobalt dusky ember feral gilded hazel ivory jolly keen lunar mossy noble ochre pale
+quiet russet sable tawny umber velvet wry young zesty ashen bright copper drowsy early frosty
+gentle humble icy jade kindly lofty merry nimble olive placid rosy silver tidy upland vivid wild
+azure bonny crimson dapper elder floral golden hardy
+""")
+_SECOND_WORDS = _words("""
+heron badger otter lynx marten plover thistle fennel juniper alder bramble clover sorrel yarrow
+quail osprey bittern curlew dunlin egret gannet hoopoe ibex jackdaw kestrel lapwing magpie
+nuthatch oriole pipit raven siskin tern urchin vole wagtail yak zebu anchovy barnacle cowrie
+dabchick eland gopher hornbill isopod jerboa kinglet limpet mullet numbat opossum petrel quokka
+redstart sandpiper
+""")
+_GIVEN = _words("""
+ada bruno carla dmitri elif farid greta hugo ines jonas kaia luis mira nils olga pavel rosa
+samir tessa uwe vera wim yara zeno aino bashir clea dario edda finn gita henk ilse joao kofi
+lena marek noor otto priya
+""")
 _REFUSED = ("core", "node", "proxy", "cache", "admin", "vault", "limit", "token", "metal", "delta")
 
 

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Sequence
+from itertools import pairwise
 
 from heldout.simulate.ground import DEPENDS, Ground
 from heldout.simulate.plot import MAX_HOPS
@@ -30,7 +31,7 @@ def spread(
     ``path`` is the way on which nobody has a fallback. ``cut`` names (src, dst) edges that are left
     out, for tests of necessity.
     """
-    on_path = set(zip(path, path[1:], strict=False))
+    on_path = set(pairwise(path))
     level = {seat: 0.9}
     depth = {seat: 0}
     queue = deque([seat])

@@ -1,4 +1,4 @@
-"""From ground and changes to the tables of a world: base state plus replayed diffs are the facts."""
+"""From ground and changes to a world's tables: base state plus replayed diffs are the facts."""
 
 from __future__ import annotations
 

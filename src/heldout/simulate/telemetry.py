@@ -15,13 +15,15 @@ from heldout.simulate.rhythm import DAY, HOUR, MINUTE
 from heldout.simulate.streams import stream, token
 
 _INFO = (
-    "GET /v2/items/{0} 200 in {1} ms", "POST /v2/orders 201 in {1} ms", "GET /healthz 200 in {1} ms",
-    "refreshed {0} entries in {1} ms", "batch of {0} records written in {1} ms",
-    "job {0} picked up after {1} ms", "session {0} renewed", "page {0} rendered in {1} ms",
-    "flushed {0} spans to collector", "worker {0} idle, {1} tasks done", "lease renewed for {1} s",
-    "compacted segment {0} in {1} ms", "snapshot {0} stored, {1} KiB", "schema check passed in {1} ms",
-    "message {0} acknowledged in {1} ms", "user {0} signed in", "document {0} indexed in {1} ms",
-    "price list {0} loaded, {1} rows", "quote {0} computed in {1} ms", "webhook {0} delivered in {1} ms",
+    "GET /v2/items/{0} 200 in {1} ms", "POST /v2/orders 201 in {1} ms",
+    "GET /healthz 200 in {1} ms", "refreshed {0} entries in {1} ms",
+    "batch of {0} records written in {1} ms", "job {0} picked up after {1} ms",
+    "session {0} renewed", "page {0} rendered in {1} ms", "flushed {0} spans to collector",
+    "worker {0} idle, {1} tasks done", "lease renewed for {1} s",
+    "compacted segment {0} in {1} ms", "snapshot {0} stored, {1} KiB",
+    "schema check passed in {1} ms", "message {0} acknowledged in {1} ms", "user {0} signed in",
+    "document {0} indexed in {1} ms", "price list {0} loaded, {1} rows",
+    "quote {0} computed in {1} ms", "webhook {0} delivered in {1} ms",
     '{{"msg":"served","id":{0},"ms":{1}}}', '{{"event":"sync","rows":{0},"took_ms":{1}}}',
     "heartbeat {0} ok", "reconciled {0} rows, {1} unchanged", "thumbnail {0} made in {1} ms",
     "plan {0} reused from local copy", "audit entry {0} appended", "warm start took {1} ms",
@@ -33,9 +35,9 @@ _WITH_PEER = (
 )  # fmt: skip
 _WARN = (
     "slow answer: {1} ms for item {0}", "retrying {peer}, attempt 2 of 3 after {1} ms",
-    "clock skew of {1} ms corrected", "queue depth {0} above soft mark", "deprecated field in request {0}",
-    "call to {peer} needed a second attempt ({1} ms)", "payload {0} truncated to {1} KiB",
-    "config reload skipped, no difference found",
+    "clock skew of {1} ms corrected", "queue depth {0} above soft mark",
+    "deprecated field in request {0}", "call to {peer} needed a second attempt ({1} ms)",
+    "payload {0} truncated to {1} KiB", "config reload skipped, no difference found",
 )  # fmt: skip
 _ERROR = (
     "request {0} cancelled by client after {1} ms", "item {0} not found, answered 404",
@@ -45,9 +47,10 @@ _ERROR = (
     "lock wait for row {0} took {1} ms, continued",
 )  # fmt: skip
 _STORE = (
-    "checkpoint complete: wrote {0} buffers in {1} ms", "automatic vacuum of table {0} took {1} ms",
-    "connection received from pod {0}", "connection closed, session time {1} s",
-    "duration: {1} ms  statement {0}", "archived segment {0}",
+    "checkpoint complete: wrote {0} buffers in {1} ms",
+    "automatic vacuum of table {0} took {1} ms", "connection received from pod {0}",
+    "connection closed, session time {1} s", "duration: {1} ms  statement {0}",
+    "archived segment {0}",
 )  # fmt: skip
 _FRESH = (
     ("WARN", "new peer certificate seen for client {0}"),
@@ -157,7 +160,7 @@ def _fresh_patterns(land: Landscape, seed: int, now: int) -> list[LogBlock]:
                 [text],
                 [land.ground.id(site.service)],
                 [level],
-            )  # fmt: skip
+            )
         )
     return blocks
 

@@ -162,7 +162,7 @@ class _Writer:
                     summary,
                     (entity,),
                     edits,
-                )  # fmt: skip
+                )
             )
 
     def _machine_edits(self, type_: str, entity: int, draw: int) -> tuple[Edit, ...]:

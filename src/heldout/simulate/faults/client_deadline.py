@@ -17,15 +17,36 @@ FAULT = Fault(
         "outbound deadline hit: {said} is {new}, answer would have taken {1} ms",
     ),
     gauge=Gauge("outbound_deadline_hits", "per_min", 1, 260),
-    trigger=Trigger("seat", "runtime", "Traffic on {name} rose above its daily peak",
-                    "answers got slower at the peak and no longer fit the deadline", 1.6),
-    mechanism="The outbound client timeout was cut from {old} to {new} ms, shorter than slow "
-    "answers at the peak, so calls were abandoned and retried",
-    terms=(("timeout", "deadline"),
-           ("cut", "short", "shorter", "lowered", "reduced", "too low", "abandoned", "exceeded",
-            "decreased", "client", "hit")),
+    trigger=Trigger(
+        on="seat",
+        type="runtime",
+        summary="Traffic on {name} rose above its daily peak",
+        prose="answers got slower at the peak and no longer fit the deadline",
+        load=1.6,
+    ),
+    mechanism=(
+        "The outbound client timeout was cut from {old} to {new} ms, shorter than slow answers at"
+        " the peak, so calls were abandoned and retried"
+    ),
+    terms=(
+        ("timeout", "deadline"),
+        (
+            "cut",
+            "short",
+            "shorter",
+            "lowered",
+            "reduced",
+            "too low",
+            "abandoned",
+            "exceeded",
+            "decreased",
+            "client",
+            "hit",
+        ),
+    ),
     fix="Restore the client timeout to {old} ms",
     lends=True,
-    harmless="its new value still exceeds every answer time of the day and the logs show no "
-    "deadline hit",
-)  # fmt: skip
+    harmless=(
+        "its new value still exceeds every answer time of the day and the logs show no deadline hit"
+    ),
+)

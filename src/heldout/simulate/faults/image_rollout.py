@@ -11,21 +11,43 @@ FAULT = Fault(
     holder=("runs_on>Deployment",),
     field="image_tag",
     said="image_tag",
-    values=(("v4.2.0", "v4.3.0"), ("v2.11.4", "v2.12.0"), ("v7.0.9", "v7.1.0"),
-            ("v3.8.1", "v3.9.0")),
+    values=(
+        ("v4.2.0", "v4.3.0"),
+        ("v2.11.4", "v2.12.0"),
+        ("v7.0.9", "v7.1.0"),
+        ("v3.8.1", "v3.9.0"),
+    ),
     logs=(
         "handler panicked: column expected by image_tag {new} is missing (row {0})",
         "cannot decode stored record {0}: field unknown since image_tag {new}",
     ),
     gauge=Gauge("handler_panics", "per_min", 0, 140),
-    trigger=Trigger("workload", "pod", "Rolling update of {name} finished",
-                    "the rollout put the new version in front of all traffic"),
-    mechanism="The release {new} expects a column that the stored records lack, so its handlers "
-    "fail since the rollout",
-    terms=(("release", "deploy", "deployment", "version", "rollout", "image", "image_tag"),
-           ("column", "decode", "schema", "missing", "panic", "panicked", "field", "defect",
-            "regression", "record")),
+    trigger=Trigger(
+        on="workload",
+        type="pod",
+        summary="Rolling update of {name} finished",
+        prose="the rollout put the new version in front of all traffic",
+    ),
+    mechanism=(
+        "The release {new} expects a column that the stored records lack, so its handlers fail "
+        "since the rollout"
+    ),
+    terms=(
+        ("release", "deploy", "deployment", "version", "rollout", "image", "image_tag"),
+        (
+            "column",
+            "decode",
+            "schema",
+            "missing",
+            "panic",
+            "panicked",
+            "field",
+            "defect",
+            "regression",
+            "record",
+        ),
+    ),
     fix="Roll back to {old}",
     lends=True,
     harmless="the release serves without errors of its own; failures start below it",
-)  # fmt: skip
+)

@@ -17,12 +17,33 @@ FAULT = Fault(
         "no free connection after {1} ms ({said} {new} reached, queue {0})",
     ),
     gauge=Gauge("pool_in_use_share", "ratio", 0.42, 1.0),
-    trigger=Trigger("seat", "runtime", "Traffic on {name} rose above its daily peak",
-                    "a traffic peak needed more connections than the pool may open", 1.9),
-    mechanism="The connection pool was lowered from {old} to {new}; at the next peak every "
-    "connection was in use and callers timed out while they waited for one",
-    terms=(("pool", "connections", "connection"),
-           ("exhausted", "exhaustion", "too small", "lowered", "reduced", "ceiling", "in use",
-            "starved", "saturated", "decreased", "max", "limit")),
+    trigger=Trigger(
+        on="seat",
+        type="runtime",
+        summary="Traffic on {name} rose above its daily peak",
+        prose="a traffic peak needed more connections than the pool may open",
+        load=1.9,
+    ),
+    mechanism=(
+        "The connection pool was lowered from {old} to {new}; at the next peak every connection "
+        "was in use and callers timed out while they waited for one"
+    ),
+    terms=(
+        ("pool", "connections", "connection"),
+        (
+            "exhausted",
+            "exhaustion",
+            "too small",
+            "lowered",
+            "reduced",
+            "ceiling",
+            "in use",
+            "starved",
+            "saturated",
+            "decreased",
+            "max",
+            "limit",
+        ),
+    ),
     fix="Restore the pool to {old} and size it against peak concurrency",
-)  # fmt: skip
+)

@@ -33,7 +33,7 @@ def compose(plot: Plot) -> Plot:
             also=also,
             why="it reached every cluster alike and touched another field; the healthy clusters "
             "have it too",
-        )  # fmt: skip
+        )
     )
 
 

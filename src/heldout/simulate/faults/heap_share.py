@@ -1,0 +1,42 @@
+"""The share of a container that the heap may take was raised until nothing was left beside it."""
+
+from heldout.simulate.fault import Fault, Gauge, Trigger
+
+FAULT = Fault(
+    name="heap_share",
+    domain="configuration",
+    family="heap share",
+    source=(
+        "public: amazon-eks-ami #1866 and bottlerocket #4551 (heap by percentage meets new "
+        "accounting), own words"
+    ),
+    seat="Service",
+    holder=("runs_on>Deployment", "mounts>ConfigMap"),
+    field="data.{heap percent of container}",
+    said="{heap percent of container}",
+    values=((60, 92), (55, 90), (65, 94)),
+    logs=(
+        (
+            "worker killed by the kernel for memory, heap alone may take {new} % ({said}={new}), "
+            "resident {0} MiB"
+        ),
+        "memory nearly gone: {said} is {new}, {1} KiB left for threads and buffers",
+    ),
+    gauge=Gauge("resident_share", "ratio", 0.58, 0.99),
+    trigger=Trigger(
+        on="seat",
+        type="runtime",
+        summary="Traffic on {name} rose above its daily peak",
+        prose="a traffic peak filled heap and buffers at once",
+        load=1.7,
+    ),
+    mechanism=(
+        "The heap's share of the container was raised from {old} to {new} percent; at the peak "
+        "heap and native buffers together passed the limit and workers were killed for memory"
+    ),
+    terms=(
+        ("heap", "memory", "oom", "killed"),
+        ("percent", "share", "raised", "heap", "limit", "increased", "too high", "container"),
+    ),
+    fix="Set the heap share back to {old} percent",
+)

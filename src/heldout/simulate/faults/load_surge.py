@@ -1,0 +1,51 @@
+"""More traffic than the estate was ever sized for; nothing changed."""
+
+from heldout.simulate.fault import Fault, Gauge, Trigger
+
+FAULT = Fault(
+    name="load_surge",
+    domain="capacity",
+    family="load surge",
+    source=(
+        "public: LikeLionTeam4/slash-infra #80 (the peak itself, here the only cause), own words"
+    ),
+    seat="Service",
+    holder=(),
+    field="",
+    said="",
+    values=(("", ""),),
+    logs=(
+        (
+            "overloaded: {0} requests queued, arrival rate four times the highest of the last "
+            "weeks, all replicas busy"
+        ),
+        "shedding load, queue {0}; autoscaler at work, every setting unchanged",
+    ),
+    gauge=Gauge("queue_depth", "count", 3, 1400),
+    trigger=Trigger(
+        on="seat",
+        type="runtime",
+        summary="Traffic on {name} rose to four times its usual peak",
+        prose="an unannounced campaign sent four times the usual traffic",
+        load=4.0,
+    ),
+    mechanism=(
+        "Traffic rose to four times its usual peak and overloaded the service; no change caused it"
+    ),
+    terms=(
+        ("traffic", "load", "surge", "demand", "requests"),
+        (
+            "four times",
+            "surge",
+            "peak",
+            "overload",
+            "overloaded",
+            "spike",
+            "rose",
+            "exceeded",
+            "capacity",
+        ),
+    ),
+    fix="Add capacity and shed load at the edge; nothing needs to be reverted",
+    cause="none",
+)

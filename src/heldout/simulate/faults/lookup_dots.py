@@ -1,0 +1,42 @@
+"""Search domains multiply every lookup once the dots threshold is raised."""
+
+from heldout.simulate.fault import Fault, Gauge, Trigger
+
+FAULT = Fault(
+    name="lookup_dots",
+    domain="kubernetes",
+    family="resolver options",
+    source=(
+        "public: coredns #7212 (search domains and a high ndots cross a limit as load grows), own"
+        " words"
+    ),
+    seat="Service",
+    holder=("runs_on>Deployment",),
+    field="dns_config.options.ndots",
+    said="ndots",
+    values=((2, 5), (1, 5), (2, 6)),
+    logs=(
+        (
+            "lookup timed out after {1} ms: 6 names tried per lookup (ndots={new}), NXDOMAIN on "
+            "the first five"
+        ),
+        "resolver answers slowly, {0} lookups waiting (ndots is {new})",
+    ),
+    gauge=Gauge("lookups_per_request", "ratio", 1.1, 6.2),
+    trigger=Trigger(
+        on="seat",
+        type="runtime",
+        summary="Traffic on {name} rose above its daily peak",
+        prose="a traffic peak multiplied the lookups beyond what the resolver answers",
+        load=1.8,
+    ),
+    mechanism=(
+        "The resolver option ndots of the pods was raised from {old} to {new}, so each short name"
+        " is tried against every search domain; at the peak lookups timed out"
+    ),
+    terms=(
+        ("dns", "lookup", "lookups", "resolver", "ndots", "resolution", "nxdomain"),
+        ("ndots", "search", "timed out", "timeout", "multiplied", "slow"),
+    ),
+    fix="Set ndots back to {old} or use fully qualified names",
+)

@@ -1,0 +1,45 @@
+"""Another stack's apply took a policy away from a role that shared it."""
+
+from heldout.simulate.fault import Fault, Gauge, Trigger
+
+FAULT = Fault(
+    name="policy_detach",
+    domain="identity",
+    family="policy attachment",
+    source=(
+        "public: terraform-provider-aws #2014 and terraform #5483 (exclusive attachment detaches "
+        "the others), own words"
+    ),
+    seat="Service",
+    holder=("uses_identity>IamRole",),
+    field="attached_policies",
+    said="attached_policies",
+    values=(
+        (["base", "object-read"], ["base"]),
+        (["base", "queue-send"], ["base"]),
+        (["audit", "object-read"], ["audit"]),
+    ),
+    logs=(
+        (
+            "AccessDenied: role {holder} may not perform the operation, attached_policies={new} "
+            "(request {0})"
+        ),
+        "session renewed with fewer rights: attached_policies is {new}, {0} operations denied",
+    ),
+    gauge=Gauge("operations_denied", "per_min", 0, 160),
+    trigger=Trigger(
+        on="workload",
+        type="pod",
+        summary="Role sessions of {name} were renewed",
+        prose="cached role sessions ran out and were renewed",
+    ),
+    mechanism=(
+        "A policy was detached from the role ({old} to {new}); sessions issued before kept their "
+        "rights, and once they were renewed every operation that needed it was denied"
+    ),
+    terms=(
+        ("policy", "policies", "permission", "permissions", "attached_policies", "role", "iam"),
+        ("detached", "denied", "accessdenied", "removed", "missing", "lost", "attachment"),
+    ),
+    fix="Attach the policy again ({old})",
+)

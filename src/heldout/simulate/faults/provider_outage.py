@@ -1,0 +1,39 @@
+"""An outside provider fails; nothing of ours changed."""
+
+from heldout.simulate.fault import Fault, Gauge, Trigger
+
+FAULT = Fault(
+    name="provider_outage",
+    domain="external",
+    family="provider outage",
+    source=(
+        "public: cloud-platform 2022-07-11 and mybinder 2022-01-27 (the far side degraded), own "
+        "words"
+    ),
+    seat="ExternalDependency",
+    holder=(),
+    field="",
+    said="",
+    values=(("", ""),),
+    logs=(
+        "status feed: partial outage, {0} % of api calls answered 503, provider is investigating",
+        (
+            "status feed: degraded performance, answer times up to {1} ms, no action needed by "
+            "customers"
+        ),
+    ),
+    gauge=Gauge("provider_errors", "percent", 0.2, 42),
+    trigger=Trigger(
+        on="seat",
+        type="runtime",
+        summary="Provider reports degraded service of {name}",
+        prose="the provider degraded on its own",
+    ),
+    mechanism="The outside provider had a partial outage; no change on this side caused it",
+    terms=(
+        ("provider", "external", "third party", "third-party", "vendor", "outside", "dependency"),
+        ("outage", "degraded", "down", "unavailable", "failing", "503", "failure", "partial"),
+    ),
+    fix="Wait or fail over to another provider; nothing of ours needs to be reverted",
+    cause="none",
+)

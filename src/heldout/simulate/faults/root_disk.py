@@ -1,0 +1,40 @@
+"""New nodes come with a small root disk; images no longer fit."""
+
+from heldout.simulate.fault import Fault, Gauge, Trigger
+
+FAULT = Fault(
+    name="root_disk",
+    domain="capacity",
+    family="node disk",
+    source=(
+        "public: cloud-platform 2023-09-18 (a module's major version cut the root disk), own words"
+    ),
+    seat="Service",
+    holder=("runs_on>Deployment", "runs_on>NodeGroup"),
+    field="launch_template.root_volume_gib",
+    said="root_volume_gib",
+    values=((100, 20), (120, 24), (80, 16)),
+    logs=(
+        (
+            "replica cannot start: no space left on device while pulling image "
+            "(root_volume_gib={new} on its node)"
+        ),
+        "{0} requests queued, replicas on new nodes wait for disk; root_volume_gib is {new}",
+    ),
+    gauge=Gauge("replicas_waiting", "count", 0, 7),
+    trigger=Trigger(
+        on="runs_on>Deployment runs_on>NodeGroup",
+        type="node",
+        summary="Nodes of {name} were replaced by fresh ones",
+        prose="scheduled node replacement brought in the first nodes with the small disk",
+    ),
+    mechanism=(
+        "The launch template's root volume was cut from {old} to {new} GiB; once nodes were "
+        "replaced, images no longer fit on the new ones and replicas could not start"
+    ),
+    terms=(
+        ("disk", "volume", "root_volume_gib", "space", "storage"),
+        ("small", "smaller", "cut", "full", "space", "lowered", "reduced", "image", "nodes"),
+    ),
+    fix="Set the root volume back to {old} GiB and replace the nodes",
+)
