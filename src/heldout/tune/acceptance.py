@@ -21,6 +21,8 @@ ALPHA = 0.05
 """Chance that an edit without effect is taken for a fix, over all looks at the target."""
 HARM_ALPHA = 0.05
 """Below this the regression batch shows harm, and the edit is rejected at once."""
+WOBBLE = 0.08
+"""Net share of broken pairs on the regression batch that passes for noise of single repeats."""
 
 Ruling = Literal["accept", "reject", "indecisive"]
 Pairs = Mapping[str, tuple[tuple[bool, bool], ...]]
@@ -90,8 +92,8 @@ def decide(target: Pairs, regression: Pairs, *, look: int, looks: int) -> Decisi
 
     Accept: the target's p is at most ``ALPHA / looks``, at least two incidents are better (one,
     where fewer than four are targeted), and on the regression batch no incident is broken and no
-    more pairs are broken than fixed, or by one. Reject: harm on either batch, no sign of a fix,
-    or still indecisive at the last look.
+    more pairs are broken than fixed, but for ``WOBBLE`` of them, or one. Reject: harm on either
+    batch, no sign of a fix, or still indecisive at the last look.
     """
     on_target, elsewhere = effect(target), effect(regression)
     p = one_sided(on_target.fixed, on_target.broken)
@@ -103,7 +105,9 @@ def decide(target: Pairs, regression: Pairs, *, look: int, looks: int) -> Decisi
         return Decision("reject", _counts("it broke passing incidents", elsewhere), p)
     if on_target.fixed <= on_target.broken:
         return Decision("reject", _counts("no effect on the targeted failures", on_target), p)
-    clean = not elsewhere.broken_incidents and elsewhere.broken <= elsewhere.fixed + 1
+    clean = not elsewhere.broken_incidents and elsewhere.broken <= elsewhere.fixed + max(
+        1, round(WOBBLE * elsewhere.pairs)
+    )
     better = sum(_gain(repeats) > 0 for repeats in target.values())
     convincing = p <= ALPHA / looks and better >= (2 if len(target) >= 4 else 1)
     if convincing and clean:

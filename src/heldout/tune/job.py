@@ -142,7 +142,8 @@ def _first_row(ledger: Ledger, job: str) -> JobRow:
     if len(rows) != 1 or not job:
         known = ", ".join(row.job for row in jobs(ledger, kind=KIND)[:8]) or "none"
         raise UsageError(f"'{job}' names no tuning job, or more than one", mend=f"Known: {known}")
-    return JobRow(**{**rows[0], "detail": json.loads(rows[0].pop("detail_json"))})
+    detail = json.loads(rows[0].pop("detail_json"))
+    return JobRow(**rows[0], detail=detail)
 
 
 def _fingerprint(cases: Sequence[Case]) -> list[list[str]]:
