@@ -16,7 +16,6 @@ import pytest
 
 from heldout.agent.trace import Step, Trace
 from heldout.brain import Brain
-from heldout.errors import HeldoutError
 from heldout.gate.report import Finding, GateReport
 from heldout.incident import Incident
 from heldout.interface import Submission
@@ -37,6 +36,10 @@ NEEDS = {
                 "back 30", "back a", "week", "month", "previous"),
     "proximity": ("not proof", "latest one", "suspect only"),
 }  # fmt: skip
+
+
+class Killed(BaseException):
+    """Stands for a process that ends in the middle; no handler of the project catches it."""
 
 
 class FakeInterface:
@@ -84,7 +87,7 @@ class Proposer:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         if self.fail_at is not None and len(self.bodies) >= self.fail_at:
-            raise KeyboardInterrupt
+            raise Killed
         body = {"model": "proposer", "messages": list(request.messages), "seed": request.seed}
         self.bodies.append(body)
         text = reply(body)["choices"][0]["message"]["content"]
@@ -142,7 +145,7 @@ class FakeRuns:
         if plan.key() in self._played:
             return self._played[plan.key()]
         if self.kill_at is not None and len(self.plans) >= self.kill_at:
-            raise KeyboardInterrupt
+            raise Killed
         self.plans.append(plan)
         budget, absent, outcomes = more["caps"], 0, []
         for case in plan.cases:
@@ -217,6 +220,6 @@ def parts() -> Any:
         interface = FakeInterface
         trace = staticmethod(make_trace)
         alert = ALERT
-        error = HeldoutError
+        killed = Killed
 
     return Parts

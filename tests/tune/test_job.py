@@ -371,7 +371,7 @@ def test_a_killed_job_resumes_to_the_same_rows(
         runs.kill_at = kill[1]
     else:
         proposer.fail_at = kill[1]
-    with pytest.raises(KeyboardInterrupt):
+    with pytest.raises(parts.killed):
         go(project, parts, monkeypatch, runs=runs, proposer=proposer)
     runs.kill_at = proposer.fail_at = None
     cut = runs.investigations
