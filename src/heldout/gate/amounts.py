@@ -10,6 +10,7 @@ import json
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 TOLERANCE = 0.001
@@ -60,18 +61,22 @@ _SPELLED_WORD = "|".join([*_SCALES, *_TENS, *sorted(_ONES, key=len, reverse=True
 _SPELLED = re.compile(
     rf"\b(?:{_SPELLED_WORD})(?:(?:[ -]|\sand\s)(?:{_SPELLED_WORD}))*\b", re.IGNORECASE
 )
-_HINTS = (
-    (re.compile(r"(?:_|(?<=[a-z]))(?:ms|Ms|MS|millis|Millis|milliseconds|Milliseconds)$"), "ms"),
-    (re.compile(r"(?:_|(?<=[a-z]))(?:s|sec|secs|seconds|Seconds|Secs)$"), "s"),
-    (re.compile(r"(?:_|(?<=[a-z]))(?:min|mins|minutes|Minutes)$"), "min"),
-    (re.compile(r"(?:_|(?<=[a-z]))(?:hours|Hours)$"), "h"),
-    (re.compile(r"(?:_|(?<=[a-z]))(?:days|Days)$"), "d"),
-    (re.compile(r"(?:_|(?<=[a-z]))(?:bytes|Bytes)$"), "b"),
-    (re.compile(r"(?:_|(?<=[a-z]))(?:kb|Kb|KB)$"), "kb"),
-    (re.compile(r"(?:_|(?<=[a-z]))(?:mb|Mb|MB|mib|MiB)$"), "mi"),
-    (re.compile(r"(?:_|(?<=[a-z]))(?:gb|Gb|GB|gib|GiB)$"), "gi"),
-    (re.compile(r"(?:_|(?<=[a-z]))(?:percent|Percent|pct|Percentage)$"), "%"),
-)
+_HINTS = {
+    word: unit
+    for words, unit in (
+        ("ms msec msecs millis millisecond milliseconds", "ms"),
+        ("us usec usecs micros microseconds", "us"),
+        ("s sec secs second seconds", "s"),
+        ("min mins minute minutes", "min"),
+        ("hour hours hrs", "h"),
+        ("day days", "d"),
+        ("byte bytes", "b"),
+        ("kb", "kb"), ("kib", "ki"), ("mb mib", "mi"), ("gb gib", "gi"),
+        ("percent pct percentage", "%"),
+    )
+    for word in words.split()
+}  # fmt: skip
+"""What the last word of a key says about the unit of its value."""
 _COMMON_TIME = (
     *(value * 1e-3 for value in (1, 10, 50, 100, 200, 500)),
     *(1.0, 2.0, 3.0, 5.0, 10.0, 15.0, 20.0, 30.0, 45.0, 60.0, 90.0),
@@ -126,8 +131,13 @@ def close(first: float, second: float) -> bool:
     return abs(first - second) <= TOLERANCE * max(abs(first), abs(second), 1e-12)
 
 
-def amounts(text: str) -> Iterator[Amount]:
+@lru_cache(maxsize=20_000)
+def amounts(text: str) -> tuple[Amount, ...]:
     """Every quantity of a folded text, numbers in words included."""
+    return tuple(_amounts(text))
+
+
+def _amounts(text: str) -> Iterator[Amount]:
     for match in _AMOUNT.finditer(text):
         number = float(match["number"].replace(",", "").replace("_", ""))
         yield from _amounts_of(number, match["unit"], text, match.start(), match.end())
@@ -192,13 +202,13 @@ def amounts_of_value(value_json: str, field: str) -> list[Amount]:
 
 def _bare(number: float, field: str) -> Iterator[Amount]:
     yield Amount("number", number)
-    leaf = field.rsplit(".", 1)[-1]
-    for pattern, unit in _HINTS:
-        if pattern.search(leaf):
-            dimension, factor = _UNITS[unit]
-            yield Amount(dimension, number * factor)
-            return
-    if 0 < number < 1 and re.search(r"ratio|fraction|percent|threshold|rate", leaf, re.IGNORECASE):
+    leaf = re.split(r"[./]", field)[-1]
+    words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", leaf)
+    unit = _HINTS.get(words[-1].lower()) if words else None
+    if unit is not None:
+        dimension, factor = _UNITS[unit]
+        yield Amount(dimension, number * factor)
+    elif 0 < number < 1 and re.search(r"ratio|fraction|threshold|rate", leaf, re.IGNORECASE):
         yield Amount("percent", number * 100)
 
 

@@ -25,6 +25,7 @@ _LEET = (
     str.maketrans("013457@$!|+", "oieastasiit"),
     str.maketrans("013456789@$!|+", "oleasgtbgasllt"),
 )
+_NEITHER = re.compile(r"[^a-z0-9]+")
 MIN_HIDDEN = 6
 """A name shorter than this is not looked for behind ciphers that any text can pass for."""
 
@@ -70,11 +71,13 @@ def _sentences(context: Context, decoded: Decoded, place: Place) -> Iterator[Hit
 
 
 def _names(inventory: Inventory, text: str, whole: bool) -> Iterator[Name]:
-    squashed = squash(fold(text).text)
-    if not squashed.text:
+    folded = text if text.isascii() else fold(text).text
+    bare = _NEITHER.sub("", folded.lower()) if folded.isascii() else squash(folded).text
+    found = inventory.automaton.find_matches_as_indexes(bare, overlapping=True) if bare else []
+    if not found:
         return
+    squashed = squash(folded)
     length = len(squashed.text)
-    found = inventory.automaton.find_matches_as_indexes(squashed.text, overlapping=True)
     for number, first, last in found:
         name = inventory.names[inventory.keys[number]]
         bounded = squashed.edges[first] and (last == length or squashed.edges[last])

@@ -11,12 +11,16 @@ from heldout.brain import Brain
 from heldout.errors import GateError
 from heldout.gate.bait import planted
 from heldout.gate.checkers import Checkers, live_fire, load_checkers, run_checker
+from heldout.gate.encoded import decodings
 from heldout.gate.hits import Context, Hit, Limits
 from heldout.gate.inventory import Inventory, load_inventory
 from heldout.gate.material import Source, fingerprint, read_sources
-from heldout.gate.pages import RATIONALE, Page, Place, Scan, pages_of
+from heldout.gate.pages import RATIONALE, Page, Place, Scan, pages_of, squash
 from heldout.gate.report import GATE_VERSION, GateReport
-from heldout.gate.shingles import PHRASE, shingles
+from heldout.gate.shapes import shapes
+from heldout.gate.shingles import PHRASE, content_words, shingles
+from heldout.gate.similar import finder, windows
+from heldout.gate.views import fold
 from heldout.gate.vocabulary import load_vocabulary
 from heldout.settings import Settings
 from heldout.split import HeldoutAccess
@@ -64,6 +68,12 @@ class Engine:
         )
         live_fire(checkers, inventory)
         self._checkers, self._inventory, self._seen = checkers, inventory, seen
+
+    def forget(self) -> None:
+        """Drop everything remembered of brains, as at start; for measuring."""
+        self._bases.clear()
+        for memory in (fold, squash, decodings, shapes, windows, content_words, finder):
+            memory.cache_clear()
 
     def check(
         self,

@@ -93,6 +93,8 @@ class Extractor:
         self._changes(found, rows("change_event"), truth)
         self._fields(found, rows, truth)
         self._logs(found, rows("log_template"))
+        for rule in sorted({row["rule"] for row in rows("alert")} | set(_titles(alert))):
+            self._name(found, rule, "alert", "noise")
         found.phrases.setdefault("alert", set()).update(shingles(alert, PHRASE))
         self._truth(found, truth)
         for source in (alert, *_truth_texts(truth)):
@@ -106,12 +108,18 @@ class Extractor:
         judged = self._judge(surface, kind)
         if judged.tier == "T4" or len(judged.key) < MIN_NAME:
             return
-        if judged.tier != "T1" and kind == "log":
+        if not self._counts(judged, kind, role):
             return
         found.add(Found(judged, kind, role))
         if judged.tier == "T1" and kind in {"resource", "person", "place"}:
             for part in unknown_parts(judged, self._vocabulary):
                 found.add(Found(Judged(part, (part,), "T1"), "part", role))
+
+    def _counts(self, judged: Judged, kind: Kind, role: Role) -> bool:
+        """False for a key or a log word that had no part and is made of known words alone."""
+        if kind not in {"key", "log"} or role in {"culprit", "decoy"}:
+            return True
+        return judged.tier == "T1" and bool(unknown_parts(judged, self._vocabulary))
 
     def _judge(self, surface: str, kind: Kind) -> Judged:
         known = self._judged.get((surface, kind))
@@ -131,6 +139,8 @@ class Extractor:
             found.opaque.add(opaque_hash(entity_id))
             if row["external_id"]:
                 found.opaque.add(opaque_hash(row["external_id"]))
+            if row["kind"] == "AlertRule":
+                self._name(found, row["name"], "alert", "noise")
             if row["kind"] in _SKIPPED_KINDS:
                 continue
             kind: Kind = "person" if row["kind"] == "Person" else "resource"
@@ -172,7 +182,10 @@ class Extractor:
                 seen.add(pair)
                 self._field(found, *pair)
         culprits = {truth.culprit_change, *truth.accepted_changes} - {""}
+        decoys = {decoy.change for decoy in truth.decoys} - {""}
         for row in rows("change_diff"):
+            if row["event_id"] in decoys:
+                self._name(found, _leaf(row["field"]), "key", "decoy")
             for value in (row["old_json"], row["new_json"]):
                 pair = (row["field"], value or "")
                 if pair not in seen:
@@ -223,7 +236,7 @@ class Extractor:
         runs = found.phrases.setdefault("truth", set())
         for text in _truth_texts(truth):
             runs |= shingles(text, PHRASE)
-            for amount in list(amounts(text))[:_QUANTITY_LIMIT]:
+            for amount in amounts(text)[:_QUANTITY_LIMIT]:
                 if amount.dimension != "number":
                     key = tuple(tokens(_leaf(truth.culprit_field)))
                     found.values.append(Value(amount.dimension, amount.value, key))
@@ -238,6 +251,11 @@ def _truth_texts(truth: Truth) -> tuple[str, ...]:
         *(decoy.why_innocent for decoy in truth.decoys),
         *(miss.why_wrong for miss in truth.near_misses),
     )
+
+
+def _titles(alert: str) -> list[str]:
+    """The heading of an alert: the name of the rule that fired."""
+    return re.findall(r"^#+ *(.+?) *$", alert, re.MULTILINE)[:1]
 
 
 def _leaf(name: str) -> str:

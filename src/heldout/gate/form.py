@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator
+from functools import lru_cache
 
 import yaml
 
@@ -82,7 +83,7 @@ def _repeats(page: Page) -> Iterator[Hit]:
     """The same sentence twice in one file: padding, or a slip."""
     seen: dict[str, int] = {}
     for number, line in enumerate(page.lines, 1):
-        key = " ".join(re.findall(r"[a-z]+", line.lower()))
+        key = _bare(line)
         if len(key) < 30:
             continue
         if key in seen:
@@ -90,6 +91,11 @@ def _repeats(page: Page) -> Iterator[Hit]:
                 FORMAT, page, number, line[:120], f"Line {seen[key]} says the same; keep one"
             )
         seen.setdefault(key, number)
+
+
+@lru_cache(maxsize=20_000)
+def _bare(line: str) -> str:
+    return " ".join(re.findall(r"[a-z]+", line.lower()))
 
 
 def _line_hit(rule: str, page: Page, number: int, matched: str, hint: str) -> Hit:

@@ -94,7 +94,7 @@ def matches(context: Context, text: Text) -> Iterator[tuple[Name, Place, bytes]]
             continue
         edges = text.edges[first:last]
         if not (text.bounded(first, last) and _whole(name, text.text[first:last], edges)) and not (
-            name.tier == "T1" and len(key) >= GLUED and max(edges[1:]) <= SOFT
+            name.tier in {"T1", "T2"} and len(key) >= GLUED and max(edges[1:]) <= SOFT
         ):
             continue
         taken.append((first, last))
@@ -130,38 +130,20 @@ def _own_edges(name: Name) -> set[int]:
 
 
 def severity_of(name: Name, place: Place, edges: bytes) -> Severity | None:
-    """What a match is worth by its tier, its form, and whether it is a culprit's own key."""
+    """What a match is worth by its tier, its form, and what it names; ``None`` for nothing."""
     if name.tier == "T1":
         return "reject"
     form = form_of(place, edges)
-    culprit_key = name.carrier.kind == "key" and name.carrier.role == "culprit"
-    if name.carrier.kind == "key" and not any(
-        c.kind != "key" or c.role == "culprit" for c in name.carriers
-    ):
-        return _key_severity(name, form)
+    key = all(carrier.kind == "key" for carrier in name.carriers)
     if name.tier == "T2":
-        return "reject" if form.code or form.hyphened or not culprit_key else "warn"
+        return "reject" if form.code or form.hyphened or not key else "warn"
     if name.tier == "T3":
-        return _common_severity(name, form, culprit_key)
-    if culprit_key:
-        return "reject" if form.quoted or form.joined else "info"
+        if form.joined or form.quoted or (form.noun and not key):
+            return "reject"
+        return "warn" if key else ("info" if form.hyphened else None)
+    if key:
+        return "reject" if form.quoted or form.joined else None
     return "reject" if form.code and not _verb(place) else "info"
-
-
-def _key_severity(name: Name, form: Form) -> Severity | None:
-    """Configuration keys that caused nothing: only as code, and only where they are unusual."""
-    if name.tier == "T2":
-        return "reject" if form.quoted or form.joined else "info"
-    return "info" if form.quoted or form.joined else None
-
-
-def _common_severity(name: Name, form: Form, culprit_key: bool) -> Severity | None:
-    written_as_code = form.joined or form.quoted or (form.noun and not culprit_key)
-    if written_as_code:
-        return "reject"
-    if culprit_key:
-        return "warn"
-    return "info" if form.hyphened else None
 
 
 def _verb(place: Place) -> bool:
@@ -174,7 +156,7 @@ def _verb(place: Place) -> bool:
 
 def _strong(name: Name, place: Place, edges: bytes) -> bool:
     """Nobody writes an unknown name by chance, nor a rare pair as code."""
-    if name.carrier.kind in {"log", "key", "value"}:
+    if name.carrier.kind in {"log", "key", "value", "alert"}:
         return False
     if name.tier == "T1":
         return len(name.key) >= 6 and any(len(w) >= 4 for w in name.words)

@@ -14,7 +14,7 @@ Tier = Literal["T1", "T2", "T3", "T5", "T4"]
 """``T1`` names a system in any form. ``T2``: two plain words that nobody puts together. ``T3``: two
 plain words that people do. ``T5``: one plain word. ``T4``: a public word, never an identifier."""
 
-Kind = Literal["resource", "person", "place", "key", "value", "log", "canary", "part"]
+Kind = Literal["resource", "person", "place", "key", "value", "log", "alert", "canary", "part"]
 Role = Literal["culprit", "decoy", "noise", "truth"]
 
 STRENGTH: dict[Tier, int] = {"T1": 0, "T2": 1, "T3": 2, "T5": 3, "T4": 4}
@@ -109,18 +109,15 @@ def _plain_tier(telling: list[str], plain: list[str], kind: Kind, vocabulary: Vo
         return "T4"
     if len(telling) == 1:
         return "T5" if plain and kind in {"resource", "place", "key"} else "T4"
-    if kind == "key" and not plain:
-        return "T4" if len(telling) > 3 or not _distinct(telling, vocabulary) else "T3"
-    if not plain:
+    if kind == "alert":
         return "T3"
+    if kind == "key" and all(word in vocabulary.schema for word in telling):
+        return "T4"
+    if not plain:
+        return "T2" if kind == "key" and len(telling) > 2 else "T3"
     if len(telling) > 2:
         return "T1"
     return "T3" if vocabulary.is_pair(telling[0], telling[1]) else "T2"
-
-
-def _distinct(telling: list[str], vocabulary: Vocabulary) -> bool:
-    """True for a key with at least one word that is not public schema."""
-    return any(word not in vocabulary.schema for word in telling)
 
 
 def _changes(piece: str) -> int:

@@ -23,6 +23,9 @@ _CAMEL = re.compile(
 )
 
 
+_RUN = re.compile(r"[A-Za-z0-9]+")
+
+
 @dataclass(frozen=True, slots=True)
 class Page:
     """One file's name and lines."""
@@ -78,6 +81,8 @@ class Squashed:
 @lru_cache(maxsize=20_000)
 def squash(text: str) -> Squashed:
     """Squash one folded line."""
+    if text.isascii():
+        return _squash_ascii(text)
     characters: list[str] = []
     edges = bytearray()
     at: list[int] = []
@@ -96,6 +101,29 @@ def squash(text: str) -> Squashed:
         else:
             edge = max(edge, BLANK if character.isspace() else JOINT)
     return Squashed("".join(characters), bytes(edges), tuple(at))
+
+
+def _squash_ascii(text: str) -> Squashed:
+    """The same for plain ASCII, a run of letters and digits at a time."""
+    pieces: list[str] = []
+    edges: list[bytes] = []
+    at: list[int] = []
+    end = 0
+    for match in _RUN.finditer(text):
+        first, last = match.span()
+        gap = text[end:first]
+        edge = BREAK if not pieces else BLANK if any(c.isspace() for c in gap) else JOINT
+        run = bytearray(last - first)
+        run[0] = edge
+        if not match.group().islower():
+            for inner in _CAMEL.finditer(text, first, last):
+                if inner.start() > first:
+                    run[inner.start() - first] = SOFT
+        pieces.append(match.group().lower())
+        edges.append(bytes(run))
+        at.extend(range(first, last))
+        end = last
+    return Squashed("".join(pieces), b"".join(edges), tuple(at))
 
 
 class Text:

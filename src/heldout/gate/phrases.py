@@ -2,55 +2,85 @@
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
-from typing import Literal
 
 from heldout.gate.hits import PHRASE_HINT, Context, Hit
+from heldout.gate.inventory import HashIndex
 from heldout.gate.pages import RATIONALE, Page, Place
 from heldout.gate.shingles import PHRASE, TITLE, Word, content_words, shingle
 from heldout.gate.views import View
 
 RULE = "incident-phrase"
-Source = Literal["truth", "alert", "title"]
-
-
-@dataclass(frozen=True, slots=True)
-class _Spot:
-    """A content word with the line that it is in."""
-
-    word: Word
-    row: tuple[Page, int, View]
+Row = tuple[Page, int, View]
 
 
 def check(context: Context) -> Iterator[Hit]:
     """Runs of content words, also over line breaks; neighbouring runs are one hit."""
-    for page in context.scan.pages:
-        spots = [
-            _Spot(word, row) for row in _rows(context, page) for word in content_words(row[2].text)
-        ]
-        stems = [spot.word.stem for spot in spots]
-        for size, sources in ((PHRASE, ("truth", "alert")), (TITLE, ("title",))):
-            hashes = [shingle(stems[at : at + size]) for at in range(len(stems) - size + 1)]
-            for source in sources:
-                known = context.inventory.phrases[source].known(hashes)
-                yield from _hits(context, spots, hashes, known, size, source)
-            if size == PHRASE and context.job_phrases and page.file != RATIONALE:
-                known = [value in context.job_phrases for value in hashes]
-                yield from _hits(context, spots, hashes, known, size, "job")
+    by_page: dict[str, list[Row]] = {}
+    for row in context.scan.folded:
+        by_page.setdefault(row[0].file, []).append(row)
+    for rows in by_page.values():
+        yield from _check_page(context, _Words(rows))
 
 
-def _rows(context: Context, page: Page) -> list[tuple[Page, int, View]]:
-    return [row for row in context.scan.folded if row[0] is page]
+class _Words:
+    """The content words of a page in order, and where each stands."""
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        self.rows = rows
+        self.words = [content_words(view.text) for _, _, view in rows]
+        self.stems = [word.stem for line in self.words for word in line]
+        self._firsts: list[int] = []
+        at = 0
+        for line in self.words:
+            self._firsts.append(at)
+            at += len(line)
+
+    def hashes(self, size: int) -> list[int]:
+        """One hash for every run of ``size`` words."""
+        stems = self.stems
+        return [shingle(stems[at : at + size]) for at in range(len(stems) - size + 1)]
+
+    def place(self, first: int, last: int) -> Place:
+        """The span from word ``first`` to word ``last``, both included."""
+        (page, line, view), start = self._at(first)
+        (_, end_line, end_view), end = self._at(last)
+        return Place(
+            page,
+            line,
+            view.starts[start.start] + 1,
+            end_line,
+            end_view.ends[end.end - 1] + 1,
+        )
+
+    def _at(self, index: int) -> tuple[Row, Word]:
+        row = bisect_right(self._firsts, index) - 1
+        while index - self._firsts[row] >= len(self.words[row]):
+            row -= 1
+        return self.rows[row], self.words[row][index - self._firsts[row]]
+
+
+def _check_page(context: Context, words: _Words) -> Iterator[Hit]:
+    runs = words.hashes(PHRASE)
+    for source in ("truth", "alert"):
+        index = context.inventory.phrases[source]
+        yield from _hits(words, runs, index.known(runs), PHRASE, source, index)
+    if context.job_phrases and words.rows[0][0].file != RATIONALE:
+        known = [value in context.job_phrases for value in runs]
+        yield from _hits(words, runs, known, PHRASE, "judge", None)
+    index = context.inventory.phrases["title"]
+    runs = words.hashes(TITLE)
+    yield from _hits(words, runs, index.known(runs), TITLE, "title", index)
 
 
 def _hits(
-    context: Context,
-    spots: Sequence[_Spot],
-    hashes: Sequence[int],
+    words: _Words,
+    runs: Sequence[int],
     known: Sequence[bool],
     size: int,
     source: str,
+    index: HashIndex | None,
 ) -> Iterator[Hit]:
     at = 0
     while at < len(known):
@@ -60,24 +90,15 @@ def _hits(
         end = at
         while end + 1 < len(known) and known[end + 1]:
             end += 1
-        place = _place(spots[at], spots[end + size - 1])
-        owners = () if source == "job" else context.inventory.phrases[source].owners(hashes[at])
+        place = words.place(at, end + size - 1)
         yield Hit(
             rule=RULE,
             severity="reject",
             place=place,
             matched=place.source,
-            identifier_type=f"{source} phrase" if source != "job" else "judge phrase",
-            owners=owners,
+            identifier_type=f"{source} phrase",
+            owners=index.owners(runs[at]) if index is not None else (),
             hint=PHRASE_HINT,
             strong=source == "truth",
         )
         at = end + 1
-
-
-def _place(first: _Spot, last: _Spot) -> Place:
-    page, line, view = first.row
-    start, _ = view.span(first.word.start, first.word.end)
-    _, end_line, end_view = last.row
-    _, end = end_view.span(last.word.start, last.word.end)
-    return Place(page, line, start + 1, end_line, end + 1)

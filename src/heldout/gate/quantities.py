@@ -10,7 +10,7 @@ from heldout.gate.hits import VALUE_HINT, Context, Hit, line_place
 from heldout.gate.inventory import Owner
 from heldout.gate.pages import Page
 from heldout.gate.views import View
-from heldout.gate.vocabulary import tokens
+from heldout.gate.vocabulary import MODIFIERS, tokens
 
 RULE = "incident-value"
 
@@ -51,6 +51,6 @@ def _tells(amount: Amount, value: Value, words: tuple[str, ...]) -> bool:
 
 
 def _beside(key: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """True where the words of a key follow each other in the line."""
-    size = len(key)
-    return any(words[at : at + size] == key for at in range(len(words) - size + 1))
+    """True where the telling words of a key of several words all stand in the line."""
+    telling = [word for word in key if len(word) > 2 and word not in MODIFIERS]
+    return len(telling) > 1 and all(word in words for word in telling)

@@ -48,20 +48,20 @@ class Window(NamedTuple):
 
 def check(context: Context) -> Iterator[Hit]:
     """Windows that come close to a strong name and are not that name."""
-    finder = _finder(context.inventory)
+    search = finder(context.inventory)
     rows = context.scan.folded
     found = [(row, windows(row[2].text, context.inventory.vocabulary)) for row in rows]
-    finder.prepare([window for _, line in found for window in line])
+    search.prepare([window for _, line in found for window in line])
     for row, line in found:
         best: list[tuple[Window, Name, str]] = []
         for window in line:
-            match = finder.match(window)
+            match = search.match(window)
             if match is not None:
                 best.append((window, *match))
         for window, name, how in _apart(best):
             place = line_place(row, window.first, window.last)
             yield name_hit(RULE, "reject", place, name, hint=f"Reads like a name, {how}")
-        yield from _halves(row, finder)
+        yield from _halves(row, search)
 
 
 def _apart(found: list[tuple[Window, Name, str]]) -> Iterator[tuple[Window, Name, str]]:
@@ -195,17 +195,18 @@ def _cut(window: Window, name: Name) -> bool:
     return window.code and len(window.key) > len(name.words[0]) + 2
 
 
-def _halves(row: tuple[Page, int, View], finder: Finder) -> Iterator[Hit]:
+def _halves(row: tuple[Page, int, View], search: Finder) -> Iterator[Hit]:
     text = row[2].text
     pieces = [(m, re.sub(r"[^a-z0-9]", "", m[1].lower())) for m in _QUOTED.finditer(text)]
     for (first, head), (second, tail) in pairwise(pieces):
         if len(head) >= 3 and len(tail) >= 3 and len(head) + len(tail) >= 8:
-            name = finder.halves(head, tail)
+            name = search.halves(head, tail)
             if name is not None and name.key not in {head, tail}:
                 place = line_place(row, first.start(1), second.end(1))
                 yield name_hit(RULE, "reject", place, name, hint="Two halves of one name")
 
 
 @lru_cache(maxsize=4)
-def _finder(inventory: Inventory) -> Finder:
+def finder(inventory: Inventory) -> Finder:
+    """The one search over an inventory, so that it remembers."""
     return Finder(inventory)

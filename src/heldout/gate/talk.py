@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator
+from functools import lru_cache
+from typing import NamedTuple
 
 from heldout.gate.hits import Context, Hit, line_place
 from heldout.gate.pages import RATIONALE, Page, Place
@@ -39,8 +41,6 @@ _PATTERNS: tuple[tuple[str, Severity, str, str], ...] = (
      r"\b(?:if|when|whenever) (?:the |an )?(?:alert|page|title|alarm)(?:'s title| text)? "
      r"(?:says|reads|mentions|contains|is|names)\b[^.]{0,120}\b(?:answer|submit|blame|report|"
      r"the (?:root )?cause is|it is always|root_cause)\b"),
-    ("answer", "reject", _TABLE_HINT,
-     r"\b(?:always|just|simply|directly) (?:answer|blame)\b(?! (?:what|how|whether))"),
 )  # fmt: skip
 _COMPILED = tuple((k, s, h, re.compile(p, re.IGNORECASE)) for k, s, h, p in _PATTERNS)
 _HEAD_CAUSE = re.compile(r"cause|culprit|answer|reason|fix|diagnos|blame", re.IGNORECASE)
@@ -48,15 +48,31 @@ _HEAD_SIGN = re.compile(r"alert|symptom|sign|alarm|error|incident|title|service"
 _ARROW = re.compile(r"(?:->|=>|→|⇒|:=)")
 
 
+class _Talk(NamedTuple):
+    kind: str
+    severity: Severity
+    hint: str
+    first: int
+    last: int
+
+
 def check_talk(context: Context) -> Iterator[Hit]:
     """Wording that only makes sense to somebody who knows about the evaluation."""
     for row in context.scan.folded:
         if row[0].file == RATIONALE:
             continue
-        for kind, severity, hint, pattern in _COMPILED:
-            for match in pattern.finditer(row[2].text):
-                place = line_place(row, *match.span())
-                yield Hit(TALK, severity, place, place.source, "", kind, (), hint)
+        for talk in _talk(row[2].text):
+            place = line_place(row, talk.first, talk.last)
+            yield Hit(TALK, talk.severity, place, place.source, "", talk.kind, (), talk.hint)
+
+
+@lru_cache(maxsize=20_000)
+def _talk(line: str) -> tuple[_Talk, ...]:
+    return tuple(
+        _Talk(kind, severity, hint, *match.span())
+        for kind, severity, hint, pattern in _COMPILED
+        for match in pattern.finditer(line)
+    )
 
 
 def check_tables(context: Context) -> Iterator[Hit]:
