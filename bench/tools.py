@@ -16,13 +16,14 @@ from typing import Any
 
 import numpy as np
 
-from heldout.graph import write_world
+from heldout.graph import WorldInterface, write_world
 from heldout.graph.schema import OPEN_END, LogBlock, MetricBlock, WorldTables
 
 DAY = 86_400_000_000
 NOW = 1_772_625_600_000_000
 START = NOW - 14 * DAY
 KINDS = ("Service", "Deployment", "Pod", "Pod", "Pod", "ConfigMap", "DbInstance", "Node")
+BUDGET, LOG_BUDGET = 15.0, 45.0
 FIELDS = ("image", "replicas", "max_connections", "timeout_ms", "memory_limit", "labels.team")
 
 
@@ -85,7 +86,6 @@ def _edges(rng: np.random.Generator, ids: list[str], kinds: list[str]) -> dict[s
         if a != b
     ]
     rows += [(one, "part_of", ids[index // 8 * 8]) for index, one in enumerate(ids) if index % 8]
-    rows += [(ids[int(a)], "owned_by", "") for a in ()]
     return {
         "src": [row[0] for row in rows],
         "pred": [row[1] for row in rows],
@@ -157,7 +157,54 @@ def _log_block(rng: np.random.Generator, ids: list[str], lines: int) -> LogBlock
     )
 
 
-def main(lines: int = 100_000) -> None:
+def _calls() -> dict[str, list[dict[str, Any]]]:
+    """A few argument sets for each tool, wide and narrow."""
+    since, until = "2026-02-25T12:00:00Z", "2026-03-04T12:00:00Z"
+    hour = "2026-03-04T11:00:00Z"
+    one, two = "e-00000001", "e-000000c9"
+    return {
+        "search_entities": [{"query": "service-88"}, {"query": "srvce-1x0"}, {"query": ""}],
+        "get_entity": [{"id": one}, {"id": one, "as_of": since}],
+        "get_neighbors": [{"id": one, "depth": 2, "limit": 50}, {"id": one}],
+        "find_paths": [{"src": one, "dst": two}],
+        "list_changes": [
+            {"since": since, "until": until},
+            {"since": hour, "until": until, "around": {"id": one, "depth": 2}},
+            {"since": since, "until": until, "entity_ids": [one], "field": "max_connections"},
+        ],
+        "get_change": [{"id": "c-00000100"}],
+        "get_field_history": [{"entity": one, "field": "max_connections"}],
+        "compare_state": [{"entity": one, "entity_b": two}, {"entity": one, "t1": since}],
+        "search_logs": [
+            {"query": "route 77"},
+            {"query": "route 7[0-9]* took [0-9]{4}", "mode": "regex"},
+            {"query": "", "entity": one, "level": "ERROR"},
+            {"query": "no such text"},
+        ],
+        "log_patterns": [{"since": hour, "until": until}, {"since": since, "until": until}],
+        "query_metrics": [{"entity": one, "since": since, "until": until}],
+        "list_alerts": [{"since": since, "until": until}],
+        "check_health": [{}],
+    }
+
+
+def _measure(session: Any, rounds: int) -> None:
+    print(f"{'tool':20} {'p50':>6} {'p95':>6}  CPU ms over {rounds} rounds")
+    for tool, variants in _calls().items():
+        spent: list[float] = []
+        for _ in range(rounds):
+            for args in variants:
+                began = time.process_time()
+                answer = session.call(tool, args)
+                spent.append((time.process_time() - began) * 1000)
+                if answer.is_error:
+                    raise SystemExit(f"{tool} {args}: {answer.text}")
+        p50, p95 = np.percentile(spent, (50, 95))
+        budget = LOG_BUDGET if tool in ("search_logs", "log_patterns") else BUDGET
+        print(f"{tool:20} {p50:6.1f} {p95:6.1f}{'' if p95 <= budget else '  over budget'}")
+
+
+def main(lines: int = 100_000, rounds: int = 30) -> None:
     """Print the figures for a world with ``lines`` log lines."""
     with tempfile.TemporaryDirectory() as folder:
         directory = Path(folder) / "world"
@@ -169,6 +216,13 @@ def main(lines: int = 100_000) -> None:
         size = sum(path.stat().st_size for path in directory.iterdir())
         peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
         print(f"on disk {size / 1e6:.1f} MB, peak memory {peak:.0f} MB")
+        interface = WorldInterface()
+        for turn in ("first", "again"):
+            began = time.process_time()
+            session = interface.open(str(directory), 1)
+            print(f"open, {turn}: {(time.process_time() - began) * 1000:.1f} CPU-ms")
+        _measure(session, rounds)
+        session.close()
 
 
 if __name__ == "__main__":
