@@ -16,8 +16,8 @@ from typing import Any
 from heldout.agent.trace import Step, Trace
 from heldout.propose.redact import Redactor, redactor_for
 
-MAX_STEPS = 40
-MAX_LINE = 260
+MAX_STEPS = 30
+MAX_LINE = 200
 MAX_DIGEST = 9000
 """Bounds of a digest: tool lines shown, characters per line, characters in all."""
 
@@ -25,6 +25,12 @@ LOOKING = (
     "search_entities", "get_entity", "get_neighbors", "find_paths", "list_changes", "get_change",
     "get_field_history", "compare_state", "search_logs", "log_patterns", "query_metrics",
     "list_alerts", "check_health",
+)  # fmt: skip
+_ERRORS = frozenset(
+    {
+        "unknown_id", "unknown_argument", "missing_argument", "bad_argument", "unknown_tool",
+        "unavailable", "timeout",
+    }
 )  # fmt: skip
 _CHANGE = re.compile(r"(?<![\w-])c-[0-9a-f]{6,16}(?![\w-])")
 _QUOTED = re.compile(r"'[^'\n]{1,80}'")
@@ -134,7 +140,7 @@ def _step(step: Step, fired: datetime | None, redactor: Redactor, facts: _Facts)
         facts.errors += 1
         error = answer.get("error")
         kind = error.get("type", "error") if isinstance(error, Mapping) else "error"
-        return f"- {said}: error {redactor.text(str(kind))}"[:MAX_LINE]
+        return f"- {said}: error {kind if kind in _ERRORS else ''}"[:MAX_LINE]
     for name in ("id", "entity", "entity_b", "src", "dst"):
         if isinstance(step.args.get(name), str):
             facts.entities.add(str(step.args[name]))

@@ -40,14 +40,17 @@ _HYPHENATED = frozenset(
 
 _ID = re.compile(r"(?<![\w-])([ecam])-[0-9a-f]{6,16}(?![\w-])|(?<![\w-])(l)-\d+(?![\w-])")
 _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
-    ("address", re.compile(r"\b[a-z][a-z0-9+.-]*://\S+|\barn:\S+|[\w.+-]+@[\w-]+\.[\w.]+")),
+    (
+        "address",
+        re.compile(r"\b[a-z][a-z0-9+.-]*://\S*[\w/]|\barn:\S*[\w/]|[\w.+-]+@[\w-]+\.[\w.]*\w"),
+    ),
     (
         "date",
         re.compile(
             r"\b\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?"
             r"|\b\d{1,2}:\d\d(?::\d\d)?\b"
-            r"|\b(?:\d{1,2}(?:st|nd|rd|th)?\s+)?(?:January|February|March|April|June|July|August"
-            r"|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov"
+            r"|\b(?:\d{1,2}(?:st|nd|rd|th)?\s+)?(?:January|February|March|April|May|June|July"
+            r"|August|September|October|November|December|Jan|Feb|Mar|Apr|Jun|Jul|Aug|Sep|Sept|Oct|Nov"
             r"|Dec)\.?\s+\d{1,4}(?:st|nd|rd|th)?\b(?:,?\s+\d{4})?"
         ),
     ),
@@ -55,9 +58,15 @@ _SHAPES: tuple[tuple[str, re.Pattern[str]], ...] = (
     ("ticket", re.compile(r"\b[A-Z]{2,10}-\d+\b")),
     ("address", re.compile(r"\b\d{1,3}(?:\.\d{1,3}){3}(?:/\d{1,2})?(?::\d+)?\b")),
     ("hash", re.compile(r"\b(?=[0-9a-f]*\d)(?=[0-9a-f]*[a-f])[0-9a-f]{7,64}\b")),
-    ("name", re.compile(r"(?<![\w<-])\w+(?:[-_./:]+\w+)+(?![\w>])")),
+    ("name", re.compile(r"(?<![\w<-])(?=\S*[A-Za-z_])\w+(?:[-_./:]+\w+)+(?![\w>])")),
     ("name", re.compile(r"\b(?:[a-z]+[A-Z]\w*|[A-Z][a-z0-9]+[A-Z]\w*|[A-Za-z]+\d\w*)\b")),
-    ("value", re.compile(r"(?<![\w<-])[-+]?\d[\d,]*\.?\d*\s?(?:%|[A-Za-zµ]{1,3}(?![A-Za-z]))?")),
+    (
+        "value",
+        re.compile(
+            r"(?<![\w<-])[-+]?\d+(?:[.,]\d+)*"
+            r"(?:\s?(?:%|(?:[kKMGTPE]i?[Bb]?|B|[mnµu]?s|sec|min|h|d|x|rps|qps)\b))?"
+        ),
+    ),
 )  # fmt: skip
 _PLACEHOLDER = re.compile(r"<[a-z]+-\d+>")
 

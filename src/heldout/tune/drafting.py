@@ -9,6 +9,7 @@ from typing import Any
 from heldout.brain import Brain
 from heldout.edit import Edit, edit_from_plain
 from heldout.errors import EditError, GateError
+from heldout.gate.pages import RATIONALE
 from heldout.gate.report import Finding, GateReport
 from heldout.propose import (
     Cluster,
@@ -40,6 +41,7 @@ class _Refusal:
     why: str
     findings: tuple[Mapping[str, Any], ...]
     marked: tuple[str, ...] = ()
+    rationale_only: bool = False
 
 
 async def draft(job: Context, state: State, cluster: Cluster) -> list[Candidate]:
@@ -110,7 +112,7 @@ async def _admit(
         if attempt + 1 == tries:
             break
         mended = await _mend(job, state, edit, refusal, stem)
-        if mended is None or mended.id == edit.id:
+        if mended is None or mended == edit:
             break
         edit = mended
     return None
@@ -141,7 +143,7 @@ async def _gate(job: Context, state: State, edit: Edit, after: Brain, stem: str)
                 job.gate.check,
                 job.base,
                 after,
-                rationale=edit.reason,
+                rationale=_rationale(edit),
                 job_texts=tuple(state.reasonings),
             )
         except GateError as error:
@@ -171,7 +173,20 @@ def _from_findings(detail: Mapping[str, Any]) -> _Refusal:
     rules = sorted({str(one["rule"]) for one in findings})
     told = tuple({name: one[name] for name in ("rule", "line", "how")} for one in findings)
     marked = tuple(str(one["matched"]) for one in findings)
-    return _Refusal("gate", f"the checker refused it: {', '.join(rules)}", told, marked)
+    rationale_only = bool(findings) and all(one["file"] == RATIONALE for one in findings)
+    why = f"the checker refused it: {', '.join(rules)}"
+    return _Refusal("gate", why, told, marked, rationale_only)
+
+
+def _rationale(edit: Edit) -> str:
+    """What an edit says of itself; it is shown to reviewers, so it is checked as well."""
+    return "\n".join((edit.reason, edit.expected_effect, edit.feared_harm))
+
+
+def _plainly(edit: Edit) -> Edit:
+    """The edit without its author's explanations."""
+    reason = f"Answers the failures of the cluster {edit.cluster}."
+    return replace(edit, reason=reason, expected_effect="", feared_harm="")
 
 
 def _told(finding: Finding, after: Brain) -> dict[str, Any]:
@@ -211,6 +226,8 @@ async def _mend(
     """The draft as its author rewrites it, ``None`` where there is nothing to go on."""
     if not refusal.findings:
         return None
+    if refusal.rationale_only:
+        return _plainly(edit)
 
     async def ask() -> dict[str, Any]:
         answer = await revise(
@@ -229,18 +246,15 @@ async def _mend(
     detail = await job.log.once(Entry(f"{stem}/revised", "revised", edit.id, state.round), ask)
     if detail["edit"] is None:
         return None
-    mended = edit_from_plain(detail["edit"])
-    reason = mended.reason
-    if any(span and span in reason for span in refusal.marked):
-        reason = f"Answers the failures of the cluster {edit.cluster}."
-    return replace(
-        mended,
-        reason=reason,
+    mended = replace(
+        edit_from_plain(detail["edit"]),
         cluster=edit.cluster,
         author=edit.author,
-        expected_effect=mended.expected_effect or edit.expected_effect,
-        feared_harm=mended.feared_harm or edit.feared_harm,
+        expected_effect=edit.expected_effect,
+        feared_harm=edit.feared_harm,
     )
+    said = _rationale(mended)
+    return _plainly(mended) if any(one and one in said for one in refusal.marked) else mended
 
 
 def _unique(findings: Sequence[Mapping[str, Any]]) -> list[Mapping[str, Any]]:
