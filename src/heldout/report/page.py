@@ -1,0 +1,108 @@
+"""The report as one HTML file that needs nothing else and runs nothing."""
+
+from __future__ import annotations
+
+from functools import cache
+from pathlib import Path
+
+import jinja2
+from markupsafe import Markup
+
+import heldout
+from heldout.compare.text import p_value, points
+from heldout.errors import HeldoutError
+from heldout.report import rows
+from heldout.report.data import ReportData
+from heldout.report.figures import cost_figure, course_figure, incidents_figure, rates_figure
+from heldout.report.gather import gather
+from heldout.report.history import WITHHELD
+from heldout.report.visible import visible
+from heldout.settings import Settings
+from heldout.store import Ledger
+
+
+def write_report(settings: Settings, ledger: Ledger, name: str = "") -> Path:
+    """Write the report of a score, job or proposal (the newest by default) and return its path.
+
+    The file appears whole or not at all.
+    """
+    return save(gather(ledger, settings, name), settings.reports)
+
+
+def save(data: ReportData, directory: Path) -> Path:
+    """Render and write one report."""
+    stem = data.score.score if data.score else (data.tuning.job if data.tuning else "report")
+    path = directory / f"{stem}.html"
+    part = path.with_suffix(".part")
+    text = render_html(data)
+    try:
+        directory.mkdir(parents=True, exist_ok=True)
+        part.write_text(text, encoding="utf-8")
+        part.replace(path)
+    except OSError as error:
+        part.unlink(missing_ok=True)
+        raise HeldoutError(
+            f"the report cannot be written ({error.strerror})",
+            where=str(path),
+            mend="Free space or check the permissions; 'heldout report' writes it again",
+        ) from error
+    return path
+
+
+def render_html(data: ReportData) -> str:
+    """The whole page. The same data gives the same bytes."""
+    score, tuning = data.score, data.tuning
+    figures = {
+        "rates": rates_figure(score) if score else "",
+        "incidents": incidents_figure(score) if score else "",
+        "course": course_figure(tuning) if tuning and len(tuning.course) > 1 else "",
+        "cost": cost_figure(tuning, score)
+        if tuning and any(s.tokens for s in tuning.stages)
+        else "",
+    }
+    return (
+        _environment()
+        .get_template("report.html.j2")
+        .render(
+            d=data,
+            s=score,
+            t=tuning,
+            figures={name: Markup(svg) for name, svg in figures.items()},
+            worked=rows.worked_rows(score) if score else [],
+            arm_notes=rows.ARM_NOTES,
+            withheld=WITHHELD,
+            version=heldout.__version__,
+        )
+    )
+
+
+@cache
+def _environment() -> jinja2.Environment:
+    environment = jinja2.Environment(
+        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
+        autoescape=True,
+        trim_blocks=True,
+        lstrip_blocks=True,
+        undefined=jinja2.StrictUndefined,
+    )
+    environment.filters.update(
+        visible=visible,
+        p=p_value,
+        points=points,
+        points_short=rows.points_short,
+        pct=rows.percent,
+        usd=rows.usd,
+        moment=rows.moment,
+        duration=rows.duration,
+        thousands=rows.thousands,
+        reasons=lambda counts: visible(rows.reasons(counts)),
+        exclusions=lambda excluded: visible(rows.exclusions(excluded)),
+        kind=rows.kind,
+        difflines=lambda text: _shown(rows.diff_lines(text)),
+        oplines=lambda ops: _shown(rows.op_lines(ops)),
+    )
+    return environment
+
+
+def _shown(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:
+    return [(kind, visible(text, 500)) for kind, text in lines]

@@ -1,0 +1,148 @@
+"""The report for a terminal: the same statements, without pictures."""
+
+from __future__ import annotations
+
+import textwrap
+
+from heldout.compare.text import p_value, percent, points, table
+from heldout.report import rows
+from heldout.report.data import EditView, ReportData, Tuning
+from heldout.report.visible import visible
+from heldout.score import Score
+
+_WIDTH = 96
+
+
+def render_text(data: ReportData, *, diff: bool = False) -> str:
+    """The report as plain text; with ``diff`` the whole change at the end.
+
+    The first line is the class of evidence. Nothing in it can move a cursor or disguise itself.
+    """
+    blocks = [_wrap(data.evidence), "", _wrap(data.verdict)]
+    if data.review:
+        blocks.append(_wrap(f"Review: {data.review}"))
+    if data.halves:
+        blocks += ["", _halves(data)]
+    if data.score is not None:
+        blocks += ["", _sureness(data.score), "", _beside(data.score), "", _worked(data.score)]
+    if data.others and data.score is not None:
+        blocks += ["", _others(data.score, data.others)]
+    if data.tuning is not None:
+        blocks += ["", _tuning(data.tuning)]
+    if diff and data.proposal is not None:
+        blocks += ["", visible(data.proposal.diff, 300, lines=True)]
+    blocks += ["", *(f"{name}: {visible(value, 80)}" for name, value in data.hashes[:3])]
+    return "\n".join(blocks)
+
+
+def _wrap(text: str) -> str:
+    return textwrap.fill(visible(text, 900), _WIDTH)
+
+
+def _halves(data: ReportData) -> str:
+    lines: list[tuple[str, ...]] = [
+        ("half", "incidents", "number", "before", "after", "fixed", "broken", "McNemar", "")
+    ]
+    for row in data.halves:
+        counts = (row.incidents, row.before, row.after, row.fixed, row.broken)
+        p = p_value(row.p) if row.p is not None else ""
+        lines.append((row.half, row.kind, *map(str, counts), p, row.note))
+    return table(lines)
+
+
+def _sureness(score: Score) -> str:
+    traps, looks = score.traps, score.looks
+    lines = [
+        f"held-out traps: before {percent(traps.before.solved)}, after "
+        f"{percent(traps.after.solved)}, difference {points(traps.difference)} (Tango)",
+        f"runs: difference {points(traps.run_difference)}, clustered by incident",
+        f"exact McNemar {p_value(traps.p)}; adjusted for look {looks.number} of {looks.budget}: "
+        f"{p_value(score.p_adjusted)}; worst case: {p_value(traps.worst.p)}",
+        score.harm.sentence(),
+        f"what this set can show: {score.detectable.sentence()}",
+    ]
+    if score.fresh is not None:
+        lines.append(
+            f"incidents never opened before: {score.fresh.count('fixed')} fixed, "
+            f"{score.fresh.count('broken')} broken of {score.fresh.paired}, "
+            f"{p_value(score.fresh.p)}"
+        )
+    for arm, side in score.sides.items():
+        if side.coverage < 1:
+            why = rows.reasons(side.invalid) or "never started"
+            lines.append(f"coverage of {arm} {side.coverage:.0%}: {why}")
+    for cell in ("fixed", "broken", "unpaired"):
+        names = traps.named(cell)
+        if names:
+            lines.append(f"{cell}: {', '.join(names)}")
+    return "\n".join(textwrap.fill(visible(line, 900), _WIDTH) for line in lines)
+
+
+def _beside(score: Score) -> str:
+    lines: list[tuple[str, ...]] = [("beside it, on the same traps", "solved", "fixed", "broken")]
+    for arm, comparison in sorted(score.arms.items()):
+        lines.append(
+            (
+                f"{arm}: {rows.ARM_NOTES.get(arm, 'a further arm')}",
+                f"{comparison.after.solved_count} of {len(comparison.pairs)}",
+                str(comparison.count("fixed")),
+                str(comparison.count("broken")),
+            )
+        )
+    for floor in score.floors:
+        solved = f"{floor.traps_solved} of {floor.traps}"
+        lines.append((f"no model: {floor.name}", solved, "", ""))
+    return table(lines) if len(lines) > 1 else "no further arm and no floor was played"
+
+
+def _worked(score: Score) -> str:
+    head = ("how the agent worked, on traps", "before", "after", "change")
+    return table([head, *rows.worked_rows(score)])
+
+
+def _others(score: Score, others: tuple[Score, ...]) -> str:
+    lines: list[tuple[str, ...]] = [
+        ("the same brain, another model", "ends as", "before", "after", "fixed", "broken", "")
+    ]
+    for one in (score, *others):
+        traps = one.traps
+        counts = (
+            traps.before.solved_count,
+            traps.after.solved_count,
+            traps.count("fixed"),
+            traps.count("broken"),
+        )
+        lines.append((visible(one.model, 60), one.outcome, *map(str, counts), p_value(traps.p)))
+    return table(lines)
+
+
+def _tuning(tuning: Tuning) -> str:
+    course = " -> ".join(f"{point.solved}/{point.total}" for point in tuning.course)
+    lines = [
+        _wrap(
+            f"job {tuning.job} ended as {tuning.status}: {tuning.reason}. {tuning.rounds} rounds, "
+            f"{len(tuning.accepted)} edits accepted; train solved {course or 'not measured'}"
+        )
+    ]
+    lines += [_edit(edit) for edit in tuning.accepted]
+    if tuning.rejected_by:
+        lines.append(f"rejected: {rows.reasons(tuning.rejected_by)}")
+    spent = [
+        (
+            stage.name,
+            str(stage.investigations or ""),
+            rows.thousands(stage.tokens),
+            rows.usd(stage.usd),
+            rows.duration(stage.seconds) if stage.seconds else "",
+        )
+        for stage in tuning.stages
+    ]
+    if spent:
+        lines += ["", table([("stage", "runs", "tokens", "USD", "seconds, summed"), *spent])]
+    return "\n".join(lines)
+
+
+def _edit(edit: EditView) -> str:
+    head = f"+ round {edit.round}, {visible(edit.cluster, 60)}: {visible(edit.reason, 200)}"
+    added = [f"    {visible(line, 200)}" for op in edit.ops for line in op.added]
+    return "\n".join([textwrap.fill(head, _WIDTH, subsequent_indent="  "), *added])
