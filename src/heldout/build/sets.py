@@ -1,0 +1,180 @@
+"""Making and freezing a set: pool, split by group, names of a side, validity, files."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import Literal
+
+from heldout.build.pool import SetPlan, drafts, reseeded
+from heldout.build.splitting import split_by_group
+from heldout.build.validity import Subject, findings
+from heldout.build.worlds import materialise, store
+from heldout.errors import HeldoutError, SpecError
+from heldout.graph import write_world
+from heldout.settings import Settings
+from heldout.simulate import GENERATOR, Generated, generate
+from heldout.split import HeldoutAccess, Split, read_specs, read_split, write_split
+from heldout.truth import Spec, truth_digest, write_spec
+
+ATTEMPTS = 12
+"""How many seeds a draft may try before the set is given up."""
+
+
+@dataclass(slots=True)
+class SetReport:
+    """What making a set came to: how many stand on each side, what was discarded and why."""
+
+    name: str
+    sides: Mapping[str, int]
+    discards: Counter[str] = field(default_factory=Counter)
+
+    def lines(self) -> list[str]:
+        """For people."""
+        said = [f"{self.name}: train {self.sides['train']}, test {self.sides['test']}"]
+        said += [f"  discarded {count} x {why}" for why, count in self.discards.most_common()]
+        return said
+
+
+def make_set(settings: Settings, plan: SetPlan, *, replace_existing: bool = False) -> SetReport:
+    """Make a set from scratch and freeze it; worlds and truths go to the cache.
+
+    Drafts are split by group first, because names come from the side's own half of the stock; each
+    is then validated with its twins, and tried with another seed when a point of the gate finds
+    something. An existing set is refused unless ``replace_existing``.
+    """
+    directory = settings.datasets / plan.name
+    if (directory / "split.toml").exists() and not replace_existing:
+        raise SpecError(
+            f"the set '{plan.name}' is frozen", where=str(directory),
+            mend="Append to it, or name another set",
+        )  # fmt: skip
+    pool = drafts(plan)
+    sides = split_by_group(pool, plan.seed)
+    discards: Counter[str] = Counter()
+    ids: dict[str, list[str]] = {"train": [], "test": []}
+    for number, draft in enumerate(pool):
+        side = sides[draft.group]
+        spec, made = _valid(settings, plan, draft, number, side, discards)
+        _freeze(directory, spec, made)
+        ids["train" if side == 0 else "test"].append(spec.id)
+    write_split(Split(plan.name, tuple(ids["train"]), tuple(ids["test"])), directory)
+    return SetReport(plan.name, {name: len(found) for name, found in ids.items()}, discards)
+
+
+def _valid(
+    settings: Settings, plan: SetPlan, draft: Spec, number: int, side: int, discards: Counter[str]
+) -> tuple[Spec, Generated]:
+    for attempt in range(ATTEMPTS):
+        spec = reseeded(draft, plan, f"draft/{number}", attempt)
+        spec = replace(spec, knobs={**spec.knobs, "bank": side})
+        try:
+            made = generate(spec)
+        except SpecError as error:
+            discards[f"no place: {error.what.split(':')[0]}"] += 1
+            continue
+        wrong = findings(Subject(spec, made))
+        if not wrong:
+            return _stored(settings, spec, made), made
+        discards.update(wrong[:1])
+    raise SpecError(
+        f"no valid world in {ATTEMPTS} attempts for fault '{draft.fault}' with traps "
+        f"{', '.join(draft.traps)}",
+        where=f"set {plan.name}",
+        mend=f"Loosen its knobs; the last reasons: {'; '.join(list(discards)[-2:])}",
+    )
+
+
+def _stored(settings: Settings, spec: Spec, made: Generated) -> Spec:
+    stage = settings.worlds / f".{spec.id}.new"
+    digest = write_world(made.tables, stage)
+    final = settings.worlds / digest
+    if final.exists():
+        import shutil
+
+        shutil.rmtree(stage)
+    else:
+        stage.rename(final)
+    pinned = replace(spec, world_digest=digest, truth_digest=truth_digest(made.truth))
+    store(made, pinned, settings.worlds, settings.truths)
+    return pinned
+
+
+def _freeze(directory: Path, spec: Spec, made: Generated) -> None:
+    write_spec(spec, directory / "specs" / f"{spec.id}.toml")
+    path = directory / "alerts" / f"{spec.id}.md"
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(made.alert, encoding="utf-8")
+
+
+def rehash(settings: Settings, set_name: str, access: HeldoutAccess) -> int:
+    """Pin every spec of a set anew to what this generator makes; return how many changed.
+
+    That makes another data set under the same name: results before and after do not compare.
+    """
+    directory = settings.set_dir(set_name)
+    changed = 0
+    for spec in _all_specs(directory, access):
+        made = generate(spec)
+        pinned = _stored(settings, replace(spec, generator=GENERATOR), made)
+        if pinned != spec:
+            changed += 1
+            _freeze(directory, pinned, made)
+    return changed
+
+
+def _all_specs(directory: Path, access: HeldoutAccess) -> list[Spec]:
+    sides: tuple[Literal["train", "test"], ...] = ("train", "test")
+    return [spec for side in sides for spec in read_specs(directory, side, access)]
+
+
+def known_sets(settings: Settings) -> list[str]:
+    """The frozen sets of a project, by name."""
+    return sorted(path.parent.name for path in settings.datasets.glob("*/split.toml"))
+
+
+def build_everything(
+    settings: Settings, set_name: str | None = None, *, workers: int = 2, validate: bool = False
+) -> str:
+    """Make what is missing of one set or all, verify every digest, and say so in lines.
+
+    The process must hold role ``build``. With ``validate`` the points of the validity gate run too;
+    an invalid incident is a :class:`SpecError`.
+    """
+    access = HeldoutAccess()
+    names = [set_name] if set_name else known_sets(settings)
+    lines, total = [], 0
+    for name in names:
+        directory = settings.set_dir(name)
+        split = read_split(directory)
+        specs = _all_specs(directory, access)
+        made = materialise(settings, specs, workers=workers)
+        total += len(specs)
+        lines.append(
+            f"{name}: train {len(split.train)}, test {len(split.test)}, made {made}, "
+            f"verified {len(specs)}"
+        )
+        if validate:
+            lines += validated(specs)
+    lines.append(f"{total} valid incidents")
+    return "\n".join(lines)
+
+
+def validated(specs: Sequence[Spec]) -> list[str]:
+    """Run the validity gate over simulated specs; a finding is a :class:`SpecError`."""
+    wrong: list[str] = []
+    checked = [spec for spec in specs if spec.origin == "simulated"]
+    for spec in checked:
+        try:
+            wrong += [f"{spec.id} {one}" for one in findings(Subject(spec, generate(spec)))]
+        except HeldoutError as error:
+            wrong.append(f"{spec.id} {error}")
+    if wrong:
+        raise SpecError(
+            f"{len(wrong)} findings of the validity gate, the first: {wrong[0]}",
+            where="validity",
+            mend="Discard the incident or make it anew",
+        )
+    return [f"  validated {len(checked)} with their twins"]

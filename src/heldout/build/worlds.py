@@ -1,0 +1,157 @@
+"""Worlds and truths on disk: made from their spec when missing, verified against its digests."""
+
+from __future__ import annotations
+
+import shutil
+import uuid
+from collections.abc import Iterable, Sequence
+from concurrent.futures import ProcessPoolExecutor
+from multiprocessing import get_context
+from pathlib import Path
+from typing import NamedTuple
+
+from heldout.errors import HeldoutError, SpecError, WorldError
+from heldout.graph import verify_world, write_world
+from heldout.incident import Incident
+from heldout.settings import Settings
+from heldout.simulate import GENERATOR, Generated, generate
+from heldout.split import Case, HeldoutAccess, Side, read_specs
+from heldout.truth import Spec, read_truth, truth_digest, write_truth
+
+
+class Place(NamedTuple):
+    """Where the world and the truth of one spec belong."""
+
+    world: Path
+    truth: Path
+
+
+def place_of(settings: Settings, spec: Spec) -> Place:
+    """The cached paths of a spec, by its digests."""
+    return Place(settings.worlds / spec.world_digest, settings.truths / f"{spec.truth_digest}.json")
+
+
+def cases(
+    settings: Settings,
+    set_name: str,
+    side: Side,
+    access: HeldoutAccess | None = None,
+    workers: int = 1,
+) -> tuple[Case, ...]:
+    """The incidents of one side, by id, each with a verified world and truth.
+
+    What is missing is made again from its spec, in ``workers`` processes. The test side needs a
+    :class:`HeldoutAccess`. A world or truth that comes out differently is a :class:`WorldError`.
+    """
+    directory = settings.set_dir(set_name)
+    specs = read_specs(directory, side, access)
+    materialise(settings, specs, workers=workers)
+    return tuple(_case(settings, directory, spec, side) for spec in specs)
+
+
+def _case(settings: Settings, directory: Path, spec: Spec, side: Side) -> Case:
+    place = place_of(settings, spec)
+    return Case(
+        incident=Incident(
+            id=spec.id,
+            set=directory.name,
+            alert=read_alert(directory, spec.id),
+            world=place.world,
+            digest=spec.world_digest,
+        ),
+        side=side,
+        kind=spec.kind,
+        domain=spec.domain,
+        family=spec.family,
+        traps=spec.traps,
+        group=spec.group,
+        origin=spec.origin,
+        truth_file=place.truth,
+        truth_digest=spec.truth_digest,
+    )
+
+
+def read_alert(directory: Path, incident: str) -> str:
+    """The alert of one incident of a set."""
+    path = directory / "alerts" / f"{incident}.md"
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise SpecError(
+            f"the alert cannot be read ({type(error).__name__})",
+            where=str(path),
+            mend="Restore it from version control",
+        ) from error
+
+
+def materialise(settings: Settings, specs: Sequence[Spec], *, workers: int = 1) -> int:
+    """Make and verify what is missing for ``specs``; return how many were made."""
+    missing = []
+    for spec in specs:
+        place = place_of(settings, spec)
+        if not spec.world_digest or not spec.truth_digest:
+            raise SpecError(
+                "the spec pins no world", where=f"spec {spec.id}",
+                mend="Run 'heldout build --rehash' on the set",
+            )  # fmt: skip
+        if place.world.is_dir() and place.truth.is_file():
+            verify_world(place.world, spec.world_digest)
+            read_truth(place.truth, digest=spec.truth_digest)
+        else:
+            missing.append(spec)
+    for spec in _unmade(missing):
+        raise WorldError(
+            f"its world is not in the cache and comes from '{spec.source}', not from the generator",
+            where=f"spec {spec.id}",
+            mend="Make it again with the 'heldout ingest' command it was made with",
+        )
+    jobs = [(spec, settings.worlds, settings.truths) for spec in missing]
+    if workers > 1 and len(jobs) > 1:
+        pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn"))
+        with pool:
+            list(pool.map(_make, jobs))
+    else:
+        for job in jobs:
+            _make(job)
+    return len(missing)
+
+
+def _unmade(specs: Iterable[Spec]) -> list[Spec]:
+    return [spec for spec in specs if spec.origin != "simulated"]
+
+
+def _make(job: tuple[Spec, Path, Path]) -> None:
+    spec, worlds, truths = job
+    made = generate(spec)
+    if truth_digest(made.truth) != spec.truth_digest:
+        raise _differs(spec, "truth")
+    store(made, spec, worlds, truths)
+
+
+def store(made: Generated, spec: Spec, worlds: Path, truths: Path) -> None:
+    """Write a world and truth that must have the spec's digests, whoever else does the same."""
+    final = worlds / spec.world_digest
+    if not final.is_dir():
+        stage = worlds / f".{uuid.uuid4().hex[:12]}.made"
+        try:
+            if write_world(made.tables, stage) != spec.world_digest:
+                raise _differs(spec, "world")
+            try:
+                stage.rename(final)
+            except OSError:
+                # Another process made the same world first.
+                verify_world(final, spec.world_digest)
+        finally:
+            shutil.rmtree(stage, ignore_errors=True)
+    write_truth(made.truth, truths / f"{spec.truth_digest}.json")
+
+
+def _differs(spec: Spec, what: str) -> HeldoutError:
+    note = ""
+    if spec.generator != GENERATOR:
+        note = f" (the spec was frozen with generator {spec.generator}, this is {GENERATOR})"
+    return WorldError(
+        f"the generator changed: its {what} differs from the digest in the spec{note}",
+        where=f"spec {spec.id}",
+        mend="Use the release that froze the set, or freeze it anew with 'heldout build --rehash'",
+    )
