@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any
 
+import numpy as np
+
 from heldout.graph.ontology import near
 from heldout.graph.tools.backend import Args
 from heldout.graph.tools.entities import facts_at, steps
 from heldout.graph.tools.page import Page, clip, iso
-from heldout.graph.tools.reader import Reader, sliced, value
+from heldout.graph.tools.reader import Reader, value
 from heldout.graph.tools.refusals import Refusal
 
 _MOST_ENTITIES = 6
@@ -16,21 +18,23 @@ _MOST_FIELDS = 12
 
 
 def list_changes(reader: Reader, args: Args) -> Page:
-    """Changes that match, newest first; those outside the window are counted."""
+    """Changes that match, newest first; those outside the window are counted.
+
+    Events are stored by time and id, so that a row's place is its rank.
+    """
     window = reader.window(args["since"], args["until"])
     entities = _entities(reader, args)
     clauses, params = _filters(reader, args, entities)
-    where = " and ".join(clauses)
     hits = reader.columns(
-        f"select id, ts from change_event where {where} order by ts desc, id desc", params
+        f"select rowid as place, ts from change_event where {' and '.join(clauses)}", params
     )
     inside = (hits["ts"] >= window.since) & (hits["ts"] <= window.until)
-    ids = hits["id"][inside]
+    newest_first = np.sort(hits["place"][inside])[::-1]
     offset, limit = args["offset"], args["limit"]
     gaps = reader.gaps("change", window, sorted(entities) if entities else ())
     return Page(
-        _rows(reader, [str(one) for one in ids[offset : offset + limit]]),
-        total=len(ids),
+        _rows(reader, newest_first[offset : offset + limit].tolist()),
+        total=len(newest_first),
         offset=offset,
         window=window,
         gaps=gaps,
@@ -100,20 +104,19 @@ def _actor(reader: Reader, actor: str) -> str:
     return actor
 
 
-def _rows(reader: Reader, ids: list[str]) -> list[dict[str, Any]]:
-    if not ids:
+def _rows(reader: Reader, places: list[int]) -> list[dict[str, Any]]:
+    if not places:
         return []
-    params = {"ids": ids}
     events = reader.rows(
         "select id, ts, type, actor, actor_kind, source, pr, summary from change_event "
-        "where id in (select unnest($ids))",
-        params,
+        "where rowid in (select unnest($places)) order by rowid desc",
+        {"places": places},
     )
     touched = reader.rows(
-        "select event_id, entity_id, '' from change_target where event_id in (select unnest($ids)) "
+        "select event_id, entity_id, '' from change_target where list_contains($ids, event_id) "
         "union all select event_id, entity_id, field from change_diff "
-        "where event_id in (select unnest($ids)) order by all",
-        params,
+        "where list_contains($ids, event_id) order by all",
+        {"ids": [row[0] for row in events]},
     )
     entities: dict[str, dict[str, None]] = {}
     fields: dict[str, dict[str, None]] = {}
@@ -121,10 +124,8 @@ def _rows(reader: Reader, ids: list[str]) -> list[dict[str, Any]]:
         entities.setdefault(event, {})[entity] = None
         if field:
             fields.setdefault(event, {})[field] = None
-    by_id = {row[0]: row for row in events}
     rows = []
-    for one in ids:
-        _, ts, type_, actor, actor_kind, source, pr, summary = by_id[one]
+    for one, ts, type_, actor, actor_kind, source, pr, summary in events:
         of, named = list(entities.get(one, ())), list(fields.get(one, ()))
         row = {
             "id": one,
@@ -223,6 +224,7 @@ def get_field_history(reader: Reader, args: Args) -> Page:
             "since": args.get("since", -(2**62)),
         },
     )
+    offset = args["offset"]
     shown = [
         {
             "ts": iso(ts),
@@ -232,13 +234,14 @@ def get_field_history(reader: Reader, args: Args) -> Page:
             "actor": actor,
             "pr": pr or None,
         }
-        for ts, change, old, new, actor, pr in rows
+        for ts, change, old, new, actor, pr in rows[offset : offset + args["limit"]]
     ]
     window = reader.window(args.get("since"), None)
     current = facts[field].shown() if field in facts else None
-    return sliced(
+    return Page(
         shown,
-        args,
+        total=len(rows),
+        offset=offset,
         window=window,
         gaps=reader.gaps("change", window, (entity.id,)),
         extra={"field": field, "current": current},

@@ -62,28 +62,46 @@ _Series = tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np
 
 def _points(reader: Reader, ids: list[str], window: Window) -> dict[str, _Series]:
     """Times and values in the window; where a finer chunk begins, it replaces the coarser."""
-    rows = reader.rows(
-        "select series_id, t0, step_s, "
-        "greatest(0, ($since - t0 + step_s * 1000000 - 1) // (step_s * 1000000)) as first, "
-        "list_slice(vals, first + 1, ($until - t0) // (step_s * 1000000) + 1) "
-        "from metric_chunk where series_id in (select unnest($ids)) and t0 <= $until "
-        "order by series_id, step_s desc, t0",
-        {"ids": ids, "since": window.since, "until": window.until},
+    chunks = reader.rows(
+        "select rowid, series_id, t0, step_s from metric_chunk "
+        "where list_contains($ids, series_id) and t0 <= $until order by series_id, step_s desc, t0",
+        {"ids": ids, "until": window.until},
     )
     found: dict[str, _Series] = {
         one: (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)) for one in ids
     }
-    for one, t0, step, first, values in rows:
-        if not values:
+    for (
+        place,
+        one,
+        t0,
+        step_s,
+    ) in chunks:
+        step = step_s * _SECOND
+        first = max(0, -((t0 - window.since) // step))
+        fine = _slice(reader, place, first, (window.until - t0) // step + 1)
+        if not len(fine):
             continue
-        fine = np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-        times = t0 + (first + np.arange(len(fine), dtype=np.int64)) * step * _SECOND
+        times = t0 + (first + np.arange(len(fine), dtype=np.int64)) * step
         old_times, old = found[one]
         keep = (old_times < times[0]) | (old_times > times[-1])
         merged = np.concatenate([old_times[keep], times])
         order = np.argsort(merged, kind="stable")
         found[one] = (merged[order], np.concatenate([old[keep], fine])[order])
     return {one: (t[~np.isnan(v)], v[~np.isnan(v)]) for one, (t, v) in found.items()}
+
+
+def _slice(
+    reader: Reader, place: int, first: int, end: int
+) -> np.ndarray[Any, np.dtype[np.float64]]:
+    """Values ``first`` to ``end`` of one chunk, gaps as NaN."""
+    found = reader.columns(
+        "select unnest(list_slice(vals, $first + 1, $end)) as v from metric_chunk where rowid = $r",
+        {"first": first, "end": end, "r": place},
+    )["v"]
+    values: np.ndarray[Any, np.dtype[np.float64]] = np.ma.filled(
+        np.ma.asarray(found, dtype=np.float64), np.nan
+    )
+    return values
 
 
 def _drawn(series: _Series, window: Window, step: int) -> dict[str, Any]:
