@@ -167,7 +167,7 @@ def test_low_coverage_is_indecisive(bench: Any, make_actor: Any):
     assert score.traps.named("unpaired") == ("trap-03", "trap-04")
     assert score.sides["after"].invalid == {"provider_refused": 2}
     assert score.traps.worst.fixed == 5
-    assert "Coverage is 80%" in score.why
+    assert "Coverage is 80 %" in score.why
 
 
 def test_another_served_model_is_indecisive(bench: Any, make_actor: Any):

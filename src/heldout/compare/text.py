@@ -39,7 +39,8 @@ def change(old: float | None, new: float | None) -> str:
         return "unknown"
     if old == 0:
         return "0 %" if new == 0 else "from zero"
-    return f"{100 * (new / old - 1):+.0f} %"
+    moved = round(100 * (new / old - 1))
+    return f"{moved:+d} %" if moved else "0 %"
 
 
 def _usd(value: float | None) -> str:

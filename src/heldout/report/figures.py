@@ -146,13 +146,14 @@ def incidents_figure(score: Score) -> str:
     )
     arms = [arm for arm in ("before", "after", "noop", "placebo", "format") if arm in score.sides]
     blocks = [ordered[i : i + _PER_BLOCK] for i in range(0, len(ordered), _PER_BLOCK)]
-    columns = max(len(block) for block in blocks)
-    height = len(blocks) * (len(arms) * 0.26 + 1.15)
+    names = max(len(visible(one.incident, 24)) for one in ordered)
+    pitch = len(arms) + 1.7 + 0.21 * names
+    height = len(blocks) * pitch * 0.26
     return draw(
         "incidents",
         8.6,
         height,
-        lambda axes: _paint_incidents(axes, blocks, arms, columns, score.repeats),
+        lambda axes: _paint_incidents(axes, blocks, arms, pitch, score.repeats),
         "Every held-out incident before and after: how many repeats were solved",
     )
 
@@ -161,12 +162,12 @@ def _paint_incidents(
     axes: Any,
     blocks: Sequence[Sequence[IncidentResult]],
     arms: Sequence[str],
-    columns: int,
+    pitch: float,
     repeats: int,
 ) -> None:
     from matplotlib.patches import Rectangle
 
-    pitch = len(arms) + 4.2
+    columns = max(len(block) for block in blocks)
     labels: list[tuple[float, str]] = []
     for number, block in enumerate(blocks):
         top = -number * pitch
@@ -199,7 +200,7 @@ def _paint_incidents(
             )  # fmt: skip
     axes.set_yticks([y for y, _ in labels], [name for _, name in labels])
     axes.set_xlim(-0.6, max(columns, 12) + 0.2)
-    axes.set_ylim(-len(blocks) * pitch + 1.0, 1.5)
+    axes.set_ylim(1.4 - len(blocks) * pitch, 1.4)
     axes.set_xticks([])
     axes.tick_params(length=0)
     for side in ("left", "bottom"):

@@ -68,15 +68,16 @@ class Controls:
 
     def sentence(self) -> str:
         """One plain sentence."""
-        bound = f"at most {self.upper:.0%} of such incidents break (one-sided 95 % bound)"
+        bound = f"at most {100 * self.upper:.0f} % of such incidents break (one-sided 95 % bound)"
         count = f"{self.broken} of {self.paired} control incidents broken, {self.fixed} fixed"
         if self.verdict == "harm":
             return f"Controls harmed: {count}."
         if self.verdict == "within margin":
-            return f"Controls not harmed: {count}; {bound}, within the margin of {self.margin:.0%}."
+            margin = f"{100 * self.margin:.0f} %"
+            return f"Controls not harmed: {count}; {bound}, within the margin of {margin}."
         return (
             f"Harm to controls not shown either way: {count}; {bound}, "
-            f"and the margin is {self.margin:.0%}."
+            f"and the margin is {100 * self.margin:.0f} %."
         )
 
 

@@ -136,7 +136,8 @@ def _why(
             return f"More than one model answered: {', '.join(served)}."
         if evidence.coverage < min_coverage:
             return (
-                f"Coverage is {evidence.coverage:.0%}, and {min_coverage:.0%} is needed to decide."
+                f"Coverage is {100 * evidence.coverage:.0f} %, and "
+                f"{100 * min_coverage:.0f} % is needed to decide."
             )
         return "No incident could be paired."
     if word == "harm":
@@ -228,6 +229,7 @@ def sides_of(material: Material) -> dict[str, Side]:
     """Every arm over every incident, controls included."""
     everything = sorted(case.incident.id for case in material.cases)
     sides: dict[str, Side] = {}
-    for arm in material.outcomes:
+    first = [arm for arm in ("before", "after") if arm in material.outcomes]
+    for arm in (*first, *(arm for arm in material.outcomes if arm not in first)):
         sides[arm] = material.compare(everything, arm).after
     return sides

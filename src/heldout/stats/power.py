@@ -42,10 +42,11 @@ class DetectableGain:
             f"({100 * self.net_flips / self.n:.0f} points) for p < {self.alpha:g}"
         )
         if self.gain_at_power is None:
-            return f"{text}; no gain is found with {self.power:.0%} probability"
+            return f"{text}; no gain is found with a probability of {100 * self.power:.0f} %"
         return (
-            f"{text}; a true gain of {100 * self.gain_at_power:.0f} points is found with "
-            f"{self.power:.0%} probability if {self.broken_rate:.0%} break by chance"
+            f"{text}; a true gain of {100 * self.gain_at_power:.0f} points is found with a "
+            f"probability of {100 * self.power:.0f} % if {100 * self.broken_rate:.0f} % break by "
+            f"chance"
         )
 
 
