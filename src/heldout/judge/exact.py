@@ -57,7 +57,7 @@ def judge_exact(
             _change_text(change, truth, submission, shown_ids),
             _mechanism_text(missing),
             f"It offers several causes instead of one ('{hedged}')." if hedged else "",
-            f"It is a known wrong answer: {near.why_wrong}" if near else "",
+            _near_text(near, change, truth),
             _solution(truth),
         ]
         text = " ".join(part for part in parts if part)
@@ -149,7 +149,7 @@ def _change_text(
     if _accepted(change, truth.accepted_changes):
         return ""
     decoy = next((one for one in truth.decoys if one.change.casefold() == change), None)
-    innocent = f" That change is innocent: {decoy.why_innocent}" if decoy else ""
+    innocent = f" That change is innocent: {_sentence(decoy.why_innocent)}" if decoy else ""
     if not truth.accepted_changes:
         return f"It blames change {change}, but no change caused this.{innocent}"
     right = truth.culprit_change or truth.accepted_changes[0]
@@ -167,9 +167,23 @@ def _mechanism_text(missing: tuple[tuple[str, ...], ...]) -> str:
     return f"The mechanism does not say: {groups}."
 
 
+def _near_text(near: NearMiss | None, change: str, truth: Truth) -> str:
+    if near is None or any(
+        one.change.casefold() == change and one.why_innocent == near.why_wrong
+        for one in truth.decoys
+    ):
+        return ""
+    return f"It is a known wrong answer: {_sentence(near.why_wrong)}"
+
+
 def _solution(truth: Truth) -> str:
     happened = truth.mechanism.strip()
-    return f"What happened: {happened}" if happened else ""
+    return f"What happened: {_sentence(happened)}" if happened else ""
+
+
+def _sentence(text: str) -> str:
+    text = text.strip()
+    return text if text.endswith((".", "!", "?")) else f"{text}."
 
 
 def _praise(submission: Submission, truth: Truth) -> str:
