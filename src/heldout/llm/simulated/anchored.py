@@ -17,9 +17,9 @@ from heldout.llm.simulated.transcript import Transcript, iso, seconds
 TEMPER = Temper(
     habit={
         "window": 0.12, "origin": 0.16, "proximity": 0.25, "fleet": 0.15, "narrow": 0.30,
-        "downstream": 0.86, "diff": 0.35, "none": 0.20, "overcorrection": 0.0,
+        "downstream": 0.93, "diff": 0.35, "none": 0.20, "overcorrection": 0.0,
     },
-    best=0.97,
+    best=0.98,
     heeds=1.0,
     wavers=0.18,
     slip=0.03,
@@ -198,9 +198,11 @@ def settle(desk: Desk, change: Change) -> Steps[None]:
 
 def open_change(desk: Desk, change: Change) -> Steps[Change]:
     """Read a change in full; where that fails it stays as it was listed."""
-    answer = yield from desk.ask("get_change", "I read what this change altered.", id=change.id)
-    full = changes(answer.rows)
-    return full[0] if full else change
+    if change.id not in desk.opened:
+        answer = yield from desk.ask("get_change", "I read what this change altered.", id=change.id)
+        full = changes(answer.rows)
+        desk.opened[change.id] = full[0] if full else change
+    return desk.opened[change.id]
 
 
 def weigh_suspects(desk: Desk, suspects: Sequence[Change]) -> Steps[None]:

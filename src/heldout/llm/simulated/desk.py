@@ -45,28 +45,74 @@ class Call:
 Steps = Generator[Call, Answer, T]
 
 WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Function", "Job", "CronJob", "Rollout")
-CARRIERS = (
-    "ConfigMap", "DbParameterGroup", "ParameterGroup", "SecurityGroup", "NetworkPolicy",
-    "IamPolicy", "IamRole", "Role", "RoleBinding", "Secret", "FeatureFlag", "HelmRelease",
-    "ResourceQuota", "Certificate", "Deployment", "StatefulSet", "Ingress", "RouteTable",
-    "DnsRecord", "NodePool", "LaunchTemplate", "StorageClass", "Queue", "Cache", "Database",
-)  # fmt: skip
-"""Kinds that usually carry settings, the likeliest first."""
+HINTS: Mapping[str, str] = {
+    "ConfigMap": "config setting key parameter pool worker thread heap client timeout retry",
+    "Deployment": "image version release column rollout replica lookup dns ndots memory limit oom",
+    "StatefulSet": "image version release replica volume",
+    "Hpa": "replica scaling scale autoscaler ceiling",
+    "ResourceQuota": "quota forbidden exceeded",
+    "LimitRange": "limit exceeded range",
+    "Cache": "cache evicted eviction maxmemory memory key ttl",
+    "DbInstance": "database sql query connection storage slot",
+    "DbCluster": "database sql query connection storage slot",
+    "DbParameterGroup": "database parameter connection slot lock statement",
+    "Queue": "queue message visibility",
+    "KafkaTopic": "topic record message offset partition retention lag segment",
+    "Bucket": "bucket object expired lifecycle",
+    "Secret": "password credential secret rotated rotation authentication token login",
+    "Certificate": "certificate tls handshake issuer x509 expired chain authority",
+    "IamRole": "denied permission authorized role policy assume access",
+    "IamPolicy": "denied permission authorized policy access",
+    "SecurityGroup": "syn dial ingress egress port subnet cidr refused rule",
+    "NetworkPolicy": "ingress egress policy refused",
+    "NetworkAcl": "syn dial port subnet cidr rule",
+    "FeatureFlag": "flag percent variant exposure rollout",
+    "NodeGroup": "node disk space image template evicted",
+    "LaunchTemplate": "node disk space image template",
+    "CronJob": "run schedule overlapping concurrency job batch",
+    "Function": "function concurrency invocation throttled memory",
+    "Ingress": "ingress rewrite host path upstream",
+    "DnsRecord": "dns lookup nxdomain resolve record",
+    "HelmRelease": "chart value release",
+}
+"""Kinds that carry settings, with the words in which their troubles are usually told."""
+STORES = frozenset(
+    {"Cache", "DbInstance", "DbCluster", "Database", "Queue", "KafkaTopic", "Bucket"}
+)
 _PASSIVE = frozenset(
+    ["Pod", "Node", "Team", "Person", "Repository", "Region", "Zone", "Cluster", "Account"]
+)
+_BARE = frozenset(
     [
-        "Pod",
-        "Node",
-        "Team",
-        "Person",
-        "Repository",
-        "Region",
-        "Zone",
-        "Cluster",
+        "Service",
+        "K8sService",
+        "AlertRule",
+        "ExternalDependency",
+        "Dashboard",
+        "ReplicaSet",
+        "ServiceAccount",
+        "Pdb",
+        "ConsumerGroup",
         "Namespace",
-        "Account",
     ]
 )
+"""Kinds that seldom carry the setting; read last."""
+SURE = 2.6
+"""A likeness from which on nothing better is looked for."""
 _QUIET_TYPES = frozenset({"pod", "node", "runtime", "scale"})
+
+
+@dataclass(frozen=True, slots=True)
+class _Holder:
+    """An entity that may hold a setting: how soon it is read, and whether it suggests itself."""
+
+    thing: Thing
+    rank: tuple[bool, bool, int, bool, int, str]
+    likely: bool
+
+
+Best = tuple[float, Fact | None, Sign | None]
+"""The likeliest field so far, how likely, and the message that speaks of it."""
 
 
 @dataclass(slots=True)
@@ -92,6 +138,8 @@ class Desk:
     trigger: str = ""
     old_value: str = ""
     skills: list[str] = field(default_factory=list)
+    opened: dict[str, Change] = field(default_factory=dict)
+    """Changes that were read in full."""
 
     @property
     def here(self) -> Thing | None:
@@ -206,6 +254,8 @@ class Desk:
                 if other.name not in seen and mentions(sign.message, other.name):
                     weight = sign.count * (2.0 if sign.level == "ERROR" else 1.0)
                     counts[other.id] = counts.get(other.id, 0.0) + weight
+        loudest = max((sign.count for sign in found if sign.fresh), default=0.0)
+        counts = {one: weight for one, weight in counts.items() if weight >= 0.2 * loudest}
         if not counts:
             return None
         best = max(counts, key=lambda one: (counts[one], by_id[one].kind == "Service", one))
@@ -260,19 +310,20 @@ class Desk:
             return
         messages = self.candidates()
         self.mechanism = messages[0] if messages else None
-        best: tuple[float, Fact | None, Sign | None] = (1.1, None, None)
-        best = yield from self.inspect(self.here, best)
-        done, used = {self.here.id}, 1
-        for depth in (1, 2):
-            if best[0] >= 2.6 or used >= reads:
+        best: Best = (1.1, None, None)
+        done: set[str] = set()
+        best = yield from self._named_holder(messages, best, done)
+        for step in range(3):
+            if best[0] >= SURE:
                 break
-            around = yield from self.neighbours(self.here, depth)
-            for thing in self._carriers(around, messages):
-                if thing.id in done or best[0] >= 2.6 or used >= reads:
+            around = yield from self._holders(self.here, step)
+            for ranked in self._ranked(around, messages):
+                if step < 2 and not ranked.likely:
                     continue
-                done.add(thing.id)
-                used += 1
-                best = yield from self.inspect(thing, best)
+                if ranked.thing.id in done or best[0] >= SURE or len(done) >= reads:
+                    continue
+                done.add(ranked.thing.id)
+                best = yield from self.inspect(ranked.thing, best)
         _, self.fact, sign = best
         self.mechanism = sign or self.mechanism
         if self.fact is not None:
@@ -280,18 +331,65 @@ class Desk:
         if self.mechanism is not None:
             self.cite(self.mechanism.example)
 
-    def _carriers(self, around: Sequence[Thing], messages: Sequence[Sign]) -> list[Thing]:
+    def _named_holder(self, messages: Sequence[Sign], best: Best, done: set[str]) -> Steps[Best]:
+        """Look up what the loudest messages call by a name that is not on the path."""
+        on_path = {thing.name for thing in self.path}
+        told = [key for sign in messages[:2] for key in keys(sign.message) if _is_name(key)]
+        for name in [one for one in dict.fromkeys(told) if one not in on_path][:2]:
+            why = f"The error names {name}; I look it up."
+            answer = yield from self.ask("search_entities", why, query=name)
+            exact = [thing for thing in things(answer.rows) if thing.name == name]
+            near = [thing for thing in exact if thing.cluster == self.path[-1].cluster] or exact
+            for thing in near[:1]:
+                done.add(thing.id)
+                best = yield from self.inspect(thing, best)
+        return best
+
+    def _holders(self, seat: Thing, step: int) -> Steps[list[Thing]]:
+        """What may hold the settings of a seat: itself and its workload, then two hops around."""
+        near = yield from self.neighbours(seat)
+        found = [seat, *near]
+        if step == 0:
+            for workload in [one for one in near if one.kind in WORKLOADS][:1]:
+                found += yield from self.neighbours(workload)
+        elif step == 1:
+            messages = self.candidates()
+            stores = [one.thing for one in self._ranked(near, messages) if one.thing.kind in STORES]
+            for thing in stores[:2]:
+                found += yield from self.neighbours(thing)
+        else:
+            found += yield from self.neighbours(seat, 2)
+        return found
+
+    def _ranked(self, around: Sequence[Thing], messages: Sequence[Sign]) -> list[_Holder]:
         """Connected entities in the order in which their settings are worth reading."""
-        spoken = {word for sign in messages for word in words(sign.message)}
+        spoken = {word for sign in messages[:2] for word in words(sign.message)}
+        own = set(words(self.path[-1].name))
 
-        def rank(thing: Thing) -> tuple[bool, float, int, str]:
+        def rated(thing: Thing) -> _Holder:
             named = any(mentions(sign.message, thing.name) for sign in messages)
-            kind = words(thing.kind)
-            told = sum(word in spoken for word in kind) / max(1, len(kind))
-            order = CARRIERS.index(thing.kind) if thing.kind in CARRIERS else len(CARRIERS)
-            return (not named, -told, order + 4 * (thing.depth - 1), thing.id)
+            bare = thing.kind in _BARE
+            related = own <= set(words(thing.name)) and not bare
+            told = len(spoken & _hints(thing.kind))
+            order = list(HINTS).index(thing.kind) if thing.kind in HINTS else len(HINTS)
+            own_store = thing.kind in STORES and thing.depth == 1 and thing.direction == "out"
+            near = related or own_store
+            rank = (
+                bare,
+                not named,
+                -min(told, 3) if near or told > 1 else 0,
+                not near,
+                order,
+                thing.id,
+            )
+            here = thing.id == self.path[-1].id and not bare
+            return _Holder(thing, rank, named or related or told > 0 or here)
 
-        return sorted((t for t in around if t.kind not in _PASSIVE), key=rank)
+        seen: dict[str, Thing] = {}
+        for thing in around:
+            if thing.kind not in _PASSIVE:
+                seen.setdefault(thing.id, thing)
+        return sorted(map(rated, seen.values()), key=lambda one: one.rank)
 
     # ---- what changed ---------------------------------------------------------------------
 
@@ -349,3 +447,12 @@ def _worst_first(found: Sequence[Sign]) -> tuple[Sign, ...]:
     return tuple(
         sorted(severe, key=lambda sign: (not sign.fresh, sign.level == "WARN", -sign.count))
     )
+
+
+def _hints(kind: str) -> frozenset[str]:
+    return frozenset(words(HINTS.get(kind, ""))) | frozenset(words(kind))
+
+
+def _is_name(key: str) -> bool:
+    """True for what looks like the name of a thing rather than of a setting."""
+    return "-" in key and "_" not in key and key.islower() and not key[0].isdigit()

@@ -277,6 +277,10 @@ def leaf(field: str) -> str:
     return re.split(r"[./\[\]]", field.rstrip("].\"'"))[-1] or field
 
 
+def _within(part: tuple[str, ...], whole: tuple[str, ...]) -> bool:
+    return any(whole[at : at + len(part)] == part for at in range(len(whole) - len(part) + 1))
+
+
 @lru_cache(maxsize=16384)
 def likeness(message: str, field: str, value: str) -> float:
     """How surely a message speaks of a field: by its name in any spelling, then by its value."""
@@ -287,10 +291,12 @@ def likeness(message: str, field: str, value: str) -> float:
         if not said or not last:
             continue
         tail = words(leaf(key))
-        if said == last or tail == last:
-            best = max(best, 3.0 + 0.2 * len(last))
+        if path[-len(said) :] == said or (tail == last and len(tail) > 1):
+            best = max(best, 3.0 + 0.2 * min(len(said), len(last)))
+        elif len(said) > 1 and _within(said, path):
+            best = max(best, 2.7)
         elif set(said) == set(last) or set(tail) == set(last):
-            best = max(best, 2.8 + 0.2 * len(last))
+            best = max(best, 2.4)
         else:
             shared = len(set(said) & set(path)) / max(len(set(said)), len(set(last)))
             best = max(best, 2.2 * shared)
