@@ -46,7 +46,8 @@ for _names, _dimension, _factor in (
 _UNIT = "|".join(sorted((re.escape(name) for name in _UNITS), key=len, reverse=True))
 _NUMBER = r"\d{1,3}(?:[,_]\d{3})+(?:\.\d+)?|\d+(?:\.\d+)?"
 _AMOUNT = re.compile(
-    rf"(?<![\w.])(?P<number>{_NUMBER})(?:(?:\s{{0,2}}|-)(?P<unit>{_UNIT})(?![A-Za-z0-9]))?(?![\d])",
+    rf"(?<![\w.])(?<![A-Za-z]-)(?P<number>{_NUMBER})(?![,.]?\d)"
+    rf"(?:(?:\s{{0,2}}|-)(?P<unit>{_UNIT})(?![A-Za-z0-9]))?",
     re.IGNORECASE,
 )
 _BELOW_TWENTY = (

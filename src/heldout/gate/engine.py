@@ -54,6 +54,11 @@ class Engine:
         """The inventory in use."""
         return self._inventory
 
+    @property
+    def checkers(self) -> Checkers:
+        """The checkers in use."""
+        return self._checkers
+
     def refresh(self) -> None:
         """Load inventory and checkers again if a set, a split or a checker has changed."""
         seen = fingerprint(self._settings)

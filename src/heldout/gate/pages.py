@@ -115,11 +115,12 @@ def _squash_ascii(text: str) -> Squashed:
         edge = BREAK if not pieces else BLANK if any(c.isspace() for c in gap) else JOINT
         run = bytearray(last - first)
         run[0] = edge
-        if not match.group().islower():
+        word = match.group()
+        if not (word.islower() and word.isalpha()):
             for inner in _CAMEL.finditer(text, first, last):
                 if inner.start() > first:
                     run[inner.start() - first] = SOFT
-        pieces.append(match.group().lower())
+        pieces.append(word.lower())
         edges.append(bytes(run))
         at.extend(range(first, last))
         end = last

@@ -37,13 +37,13 @@ _SHAPES: tuple[tuple[str, str], ...] = (
     ("host", r"\bip-\d{1,3}(?:-\d{1,3}){3}\b"),
     (
         "host",
-        r"\b(?:[a-z0-9][a-z0-9-]*\.)+(?:svc|internal|local|corp|lan|intra|amazonaws|cluster|com|"
+        r"(?<![\w.-])(?:[a-z0-9][a-z0-9-]*\.)+(?:svc|internal|local|corp|lan|intra|amazonaws|cluster|com|"
         r"net|org|io|dev|cloud|app)(?:\.[a-z]{2,})*\b(?:/[\w./%-]*)?",
     ),
-    ("e-mail", r"\b[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"),
+    ("e-mail", r"(?<![\w.+-])[\w.+-]+@[\w-]+(?:\.[\w-]+)+\b"),
     (
         "image",
-        r"\b[a-z0-9][a-z0-9._/-]*:v?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?\b",
+        r"(?<![\w./-])[a-z0-9][a-z0-9._/-]*:v?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?\b",
     ),
     ("pull request", r"(?<![\w&])#\d{2,7}\b|\b(?:pr|mr|pull request|merge request)[ #-]*\d{1,7}\b"),
     (
@@ -51,7 +51,10 @@ _SHAPES: tuple[tuple[str, str], ...] = (
         r"\b(?!(?:utf|rfc|iso|sha|aes|rsa|http|ipv|tls|utc|gmt|cve|md|us|eu|ap|ieee|ecdsa|x|p)-)"
         r"(?-i:[A-Z][A-Z0-9]{1,9}-\d{2,7})\b",
     ),
-    ("pod", r"\b[a-z0-9][a-z0-9-]*-(?=[a-f0-9]*\d)[a-f0-9]{8,10}-(?=[a-z0-9]*\d)[a-z0-9]{5}\b"),
+    (
+        "pod",
+        r"(?<![\w-])[a-z0-9][a-z0-9-]*-(?=[a-f0-9]*\d)[a-f0-9]{8,10}-(?=[a-z0-9]*\d)[a-z0-9]{5}\b",
+    ),
     (
         "date",
         r"\b(?:19|20)\d\d[-/.](?:0?[1-9]|1[0-2])[-/.](?:0?[1-9]|[12]\d|3[01])(?:T[\d:.]+Z?)?\b",

@@ -1,0 +1,169 @@
+"""Shapes, values, phrases, talk, tables, size and form: one test a rule, each with a control."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import pytest
+
+from heldout.brain import Brain
+from heldout.gate.engine import Engine
+from heldout.gate.report import Finding, GateReport
+
+Rejects = Callable[..., tuple[Finding, ...]]
+
+
+@pytest.mark.parametrize(
+    "shape",
+    [
+        "3f2504e0-4f89-11d3-9a0c-0305e82c3301", "arn:aws:iam::123456789012:role/x", "c-12ab34cd",
+        "e-00ff00ff", "l-48213", "sg-0a1b2c3d4e5f60718", "123456789012", "sha256:9fceb02d0ae598e9",
+        "commit 9fceb02d0ae5", "10.42.7.19", "10.42.0.0/16", "fe80:0:0:0:1:2:3:4",
+        "ip-10-42-7-19", "api.corp-name.internal", "db1.us-east-1.rds.amazonaws.com",
+        "jo@corp-name.io", "web:1.27.3", "PR #4711", "#4711", "MR 92", "OPS-4711", "2026-03-04",
+        "2026-03-04T12:00:00Z", "March 4th", "4 March 2026", "14:05", "14:05:31 UTC", "3 am",
+        "web-6b9f7c8d54-x2k9p",
+    ],
+)  # fmt: skip
+def test_shapes_are_refused_on_sight(rejects: Rejects, shape: str):
+    """Ids, addresses, dates and tickets need no inventory to be refused."""
+    assert "shape" in {f.rule for f in rejects(f"- As seen with {shape} before.")}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["127.0.0.1", "0.0.0.0/0", "169.254.169.254", "10.0.0.0/8", "example.com", "UTF-8", "RFC-2119",
+     "ISO-8601", "app.kubernetes.io/name", "spec.replicas", "p99", "HTTP 503", "v1beta1", "SHA-256",
+     "1:10", "you may 3 times retry", "defaced facade", "TLS 1.3", "i.e. now", "method.md",
+     "24 hours", "one in 1,000", "5xx", "may 12 lines suffice"],
+)  # fmt: skip
+def test_what_only_looks_like_a_shape_passes(rejects: Rejects, text: str):
+    """Public addresses, standards and ordinary figures are no examples of a system."""
+    assert [f for f in rejects(f"- As seen with {text} before.") if f.rule == "shape"] == []
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["3170 ms", "3170ms", "3.17 seconds", "3170", "913MiB", "913 MiB", "913 mebibytes",
+     "957.35 MB", "nine hundred thirteen mebibytes", "a spindle pool ceiling of 913"],
+)  # fmt: skip
+def test_a_culprits_value_is_refused_in_any_unit(rejects: Rejects, text: str):
+    """Old and new values are recognised whatever the unit, and in words."""
+    assert "incident-value" in {f.rule for f in rejects(f"- Expect {text} there.")}
+
+
+@pytest.mark.parametrize("text", ["3190 ms", "911 MiB", "3 seconds", "41 things", "913 kB", "317"])
+def test_other_values_pass(rejects: Rejects, text: str):
+    """A value that no culprit had is let through."""
+    assert rejects(f"- Expect {text} there.") == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "Note that requests queued behind stale leases at night.",
+        "NOTE: **requests** queued, behind the stale lease!",
+        "Requests queue\n  behind the stale leases.",
+        "Customers waited longer than usual for statements.",
+        "Trim the spindle ceiling after a quarterly cost review of some ledgers.",
+        "The morning surge found eleven idle workers.",
+    ],
+)
+def test_copied_sentences_are_refused(rejects: Rejects, text: str):
+    """Runs of five content words of truth and alert, and six of a title, are refused."""
+    found = rejects("- " + text)
+    assert "incident-phrase" in {f.rule for f in found}
+
+
+def test_shorter_runs_and_other_words_pass(rejects: Rejects):
+    """Four words of a truth in a row, or its words in another order, prove nothing."""
+    assert rejects("- Requests queued behind stale data.") == ()
+    assert rejects("- Stale leases keep requests waiting in a queue.") == ()
+
+
+def test_judge_reasoning_of_the_job_is_not_copied(rejects: Rejects):
+    """Texts of this job count as sources, in the brain and not in the reason of the edit."""
+    judge = "The answer blames the rollout although its diff never touches connection handling."
+    line = "- Beware: its diff never touches connection handling."
+    assert rejects(line) == ()
+    found = rejects(line, job_texts=[judge])
+    assert [f.identifier_type for f in found] == ["judge phrase"]
+    assert rejects("- Look on.", job_texts=[judge], rationale=judge) == ()
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "This came up in the train split.", "The held-out half differs.", "The judge wants an id.",
+        "Match the ground truth.", "The simulator makes noise.", "As in the third incident, look.",
+        "See incident 7 for more.", "If the alert says pool exhausted, answer the older change.",
+        "The expected answer is an id.",
+    ],
+)  # fmt: skip
+def test_talk_about_the_evaluation_is_refused(rejects: Rejects, text: str):
+    """A brain says nothing about how it is measured or about one incident."""
+    assert {f.rule for f in rejects("- " + text)} == {"evaluation-talk"}
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Judge by evidence.", "Test the hypothesis on a second component.", "In the first case, stop.",
+     "Train your eye on the field history.", "When the alert names a service, follow its calls.",
+     "The second half of the day is busier.", "An incident may have no cause."],
+)  # fmt: skip
+def test_ordinary_uses_of_the_same_words_pass(rejects: Rejects, text: str):
+    """Judging, testing and training are everyday words."""
+    assert rejects("- " + text) == ()
+
+
+def test_answer_tables_are_refused_and_other_tables_pass(rejects: Rejects):
+    """Alert and cause side by side are an answer sheet; tool and purpose are not."""
+    table = "| alert | likely cause |\n| --- | --- |\n| pool exhausted | limit lowered |"
+    assert {f.rule for f in rejects(table)} == {"answer-table"}
+    assert rejects("| tool | purpose |\n| --- | --- |\n| list_changes | find edits |") == ()
+    arrows = "- slow login page -> expired token key\n- full queue here -> slow writer job"
+    assert {f.rule for f in rejects(arrows)} == {"answer-table"}
+    assert rejects("- symptom -> mechanism -> change") == ()
+
+
+def test_an_edit_has_a_size(rejects: Rejects):
+    """Sixty lines and a tenth of digits are the limit."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    lines = [f"- Look at part {a}{b}." for a in letters[:3] for b in letters]
+    assert {f.rule for f in rejects("\n".join(lines))} == {"edit-size"}
+    assert rejects("\n".join(lines[:60])) == ()
+    assert {f.rule for f in rejects("- Try 11, 12, 13, 14, 15, 16, 17, 18, 19.")} == {"edit-size"}
+
+
+def test_a_whole_brain_is_no_edit(engine: Engine, make_brain: Callable[..., Brain]):
+    """Without a base the length of a brain is not the size of an edit."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    text = "".join(f"- Look at part {a}{b} of it.\n" for a in letters[:5] for b in letters)
+    assert engine.check(None, make_brain(text)).passed
+
+
+def test_form_is_checked(engine: Engine, rejects: Rejects, method: str):
+    """Control characters, repeated lines and skills without front matter are refused."""
+    assert {f.rule for f in rejects("- A bell \x07 rings.")} == {"brain-format"}
+    assert {f.rule for f in rejects("- Never name a change that you have not read.")} == {
+        "brain-format"
+    }
+    files = {"method.md": method, "skills/a/SKILL.md": "# No front matter\n"}
+    report: GateReport = engine.check(None, Brain(files, ("method.md", "skills/a/SKILL.md")))
+    assert [(f.rule, f.file) for f in report.rejects] == [("brain-format", "skills/a/SKILL.md")]
+    files["skills/a/SKILL.md"] = "---\nname: a\ndescription: How to look.\n---\n\n- Look.\n"
+    assert engine.check(None, Brain(files, ("method.md", "skills/a/SKILL.md"))).passed
+
+
+def test_a_line_of_ten_megabytes_is_refused_unread(rejects: Rejects):
+    """What is too long to be read within limits is refused, quickly and by name."""
+    (finding,) = rejects("- " + "kestrovan " * 1_000_000)
+    assert finding.rule == "edit-size"
+    assert len(finding.matched) < 200
+
+
+def test_hostile_text_ends_in_time(rejects: Rejects):
+    """Text made to send patterns astray is read like any other."""
+    for text in ("a-" * 9000, "1," * 9000, "`" * 19000, "<!--" * 4000, "twenty " * 2700, ":" * 19000,
+                 "a." * 9500, "x@" * 9500, "=>" * 9000, "0x" + "ab" * 9000, "%4" * 9000):  # fmt: skip
+        rejects("- " + text)
