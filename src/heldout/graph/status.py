@@ -5,13 +5,17 @@ One implementation for simulated and for imported worlds: imported manifests car
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from heldout.graph.snapshot import Entity, Snapshot
 
 UNKNOWN = "unknown"
-_OPERATORS = ("In", "NotIn", "Exists", "DoesNotExist")
+_MEMORY_DEMANDS = (
+    ("requests.memory", "memory_request"),
+    ("memory", "memory_request"),
+    ("limits.memory", "memory_limit"),
+)
 _PLAIN_FIELDS = ("status", "state", "phase")
 
 
@@ -89,6 +93,35 @@ def schedulable_on(
 ) -> list[Entity]:
     """The nodes that satisfy a pod's ``nodeSelector``; labels alone, not capacity or taints."""
     return [node for node, facts in nodes if label_match(node_selector or {}, facts.get("labels"))]
+
+
+def expected_pod(
+    node_selector: Any, nodes: Sequence[tuple[Entity, Mapping[str, Any]]]
+) -> dict[str, Any]:
+    """What becomes of a declared pod: Pending where no known node fits, else running and ready.
+
+    Nothing is concluded from what a folder of manifests leaves out: without known nodes, and for
+    objects that are referred to but absent, the pod is taken to run.
+    """
+    if node_selector and nodes and not schedulable_on(node_selector, nodes):
+        return {"phase": "Pending", "ready": False}
+    return {"phase": "Running", "ready": True}
+
+
+def refused_by_quota(facts: Mapping[str, Any], hard: Any, *, has_defaults: bool) -> str | None:
+    """The quota's demand for which a workload's next pod is refused, ``None`` where it is not.
+
+    A declared limit also serves as the request. A field that was not observed refuses nothing.
+    """
+    if not isinstance(hard, Mapping) or has_defaults or facts.get("replicas") == 0:
+        return None
+    for demand, field in _MEMORY_DEMANDS:
+        if demand not in hard or field not in facts or facts[field]:
+            continue
+        if field == "memory_request" and facts.get("memory_limit"):
+            continue
+        return demand
+    return None
 
 
 def _workload(facts: Mapping[str, Any]) -> str:

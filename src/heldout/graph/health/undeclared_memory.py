@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
 from heldout.graph.snapshot import Entity, Snapshot
+from heldout.graph.status import refused_by_quota
 
-_DEMANDS = (
-    ("requests.memory", "memory_request"),
-    ("memory", "memory_request"),
-    ("limits.memory", "memory_limit"),
-)
 _MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob")
 
 
@@ -31,35 +27,22 @@ class UndeclaredMemory:
         """One finding for each workload that a quota would refuse."""
         for quota in snapshot.of_kind("ResourceQuota"):
             hard = snapshot.fact(quota.id, "hard")
-            if not isinstance(hard, Mapping):
-                continue
             place = snapshot.namespace(quota)
-            if any(_defaults(snapshot, one) for one in _limit_ranges(snapshot, place)):
-                continue
+            defaults = any(_defaults(snapshot, one) for one in _limit_ranges(snapshot, place))
             for workload in snapshot.of_kind(*_MAKERS):
-                if snapshot.namespace(workload) == place:
-                    yield from self._refused(snapshot, quota, hard, workload)
-
-    def _refused(
-        self, snapshot: Snapshot, quota: Entity, hard: Mapping[str, object], workload: Entity
-    ) -> Iterable[Finding]:
-        facts = snapshot.facts(workload.id)
-        if facts.get("replicas") == 0:
-            return
-        for demand, field in _DEMANDS:
-            if demand not in hard or field not in facts or facts[field]:
-                continue
-            if field == "memory_request" and facts.get("memory_limit"):
-                continue
-            yield Finding(
-                self.name,
-                workload.id,
-                "critical",
-                f"quota {quota.name} demands {demand} and the pod template declares none: new "
-                "pods are refused",
-                (field,),
-            )
-            return
+                if snapshot.namespace(workload) != place:
+                    continue
+                facts = snapshot.facts(workload.id)
+                demand = refused_by_quota(facts, hard, has_defaults=defaults)
+                if demand is not None:
+                    yield Finding(
+                        self.name,
+                        workload.id,
+                        "critical",
+                        f"quota {quota.name} demands {demand} and the pod template declares "
+                        "none: new pods are refused",
+                        ("memory_limit" if "limits" in demand else "memory_request",),
+                    )
 
 
 def _limit_ranges(snapshot: Snapshot, place: tuple[str, str]) -> list[Entity]:

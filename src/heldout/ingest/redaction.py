@@ -1,0 +1,99 @@
+"""Secrets taken out on import: the same value becomes the same placeholder everywhere.
+
+Placeholders are numbered in the order of reading, so that they tell nothing about the value.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import Any
+
+_SECRET_NAME = re.compile(
+    r"(?i)(passw(or)?d|passphrase|secret|token|api[_-]?key|access[_-]?key|private[_-]?key"
+    r"|credential|auth[_-]?header|connection[_-]?string|\bdsn\b|_dsn$)"
+)
+_NOT_SECRET = re.compile(
+    r"(?i)(secret_?name|secret_?key_?ref|secret_?ref|token_?(path|file|audience|ttl|expir)"
+    r"|(_|-)?(file|path|name|ref|mount|enabled|ttl|timeout|rotation|version|length|policy)$)"
+)
+_SECRET_TEXT = re.compile(
+    r"-----BEGIN [A-Z ]*PRIVATE KEY-----.*?(?:-----END [A-Z ]*PRIVATE KEY-----|\Z)"
+    r"|\b(?:AKIA|ASIA)[A-Z0-9]{12,}\b"
+    r"|\bgh[pousr]_[A-Za-z0-9]{20,}\b"
+    r"|\bgithub_pat_[A-Za-z0-9_]{20,}\b"
+    r"|\bxox[abprs]-[A-Za-z0-9-]{10,}"
+    r"|\bsk-[A-Za-z0-9_-]{20,}\b"
+    r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
+    re.DOTALL,
+)
+_URL_PASSWORD = re.compile(r"(?<=://)([^/\s:@]*):([^/\s@]+)(?=@)")
+_ASSIGNED = re.compile(
+    r"(?i)((?:passw(?:or)?d|secret|token|api[_-]?key)[\"']?\s*[=:]\s*[\"']?)([^\s\"',;&#]{4,})"
+)
+_LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
+
+
+class Redactor:
+    """Replaces secret values; ``count`` says how many replacements were made."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self._known: dict[str, str] = {}
+
+    def placeholder(self, value: Any) -> str:
+        """The placeholder of one value."""
+        text = str(value)
+        if re.fullmatch(r"redacted-\d{4}", text):
+            return text
+        self.count += 1
+        return self._known.setdefault(text, f"redacted-{len(self._known) + 1:04}")
+
+    def object(self, body: Mapping[str, Any], *, is_secret: bool) -> dict[str, Any]:
+        """A copy of one object without secret values."""
+        cleaned: dict[str, Any] = {}
+        for key, value in body.items():
+            if is_secret and key in ("data", "stringData") and isinstance(value, Mapping):
+                cleaned[key] = {name: self.placeholder(inner) for name, inner in value.items()}
+            else:
+                cleaned[key] = self._value(value, key)
+        return cleaned
+
+    def _value(self, value: Any, key: str) -> Any:
+        if isinstance(value, Mapping):
+            return self._mapping(value)
+        if isinstance(value, list):
+            return [self._value(inner, key) for inner in value]
+        if isinstance(value, str):
+            if value and is_secret_name(key) and not value.startswith("$("):
+                return self.placeholder(value)
+            return self.text(value)
+        return value
+
+    def _mapping(self, value: Mapping[str, Any]) -> dict[str, Any]:
+        named = value.get("name")
+        cleaned = {}
+        for key, inner in value.items():
+            if key == _LAST_APPLIED:
+                continue
+            if key == "value" and isinstance(named, str) and isinstance(inner, str):
+                cleaned[key] = self._value(inner, named)
+            else:
+                cleaned[key] = self._value(inner, key)
+        return cleaned
+
+    def text(self, text: str) -> str:
+        """A text without keys, tokens and passwords in known forms."""
+        text = _SECRET_TEXT.sub(lambda match: self.placeholder(match[0]), text)
+        text = _URL_PASSWORD.sub(lambda match: f"{match[1]}:{self.placeholder(match[2])}", text)
+        return _ASSIGNED.sub(self._assigned, text)
+
+    def _assigned(self, match: re.Match[str]) -> str:
+        if re.match(r"redacted-|\$|/|<|\{", match[2]):
+            return match[0]
+        return match[1] + self.placeholder(match[2])
+
+
+def is_secret_name(name: str) -> bool:
+    """Whether a field of this name holds a secret rather than a reference to one."""
+    return bool(_SECRET_NAME.search(name)) and not _NOT_SECRET.search(name)
