@@ -253,9 +253,11 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Settings:
 
 
 @pytest.fixture
-def own_project(tmp_path: Path) -> Settings:
-    """A project of one's own, to break."""
-    return write_project(tmp_path / "project")
+def own_project(project: Settings, tmp_path: Path) -> Settings:
+    """A project of one's own, to break; its inventory is not made yet."""
+    root = tmp_path / "project"
+    shutil.copytree(project.root, root, ignore=shutil.ignore_patterns("gate", "__pycache__"))
+    return load_settings(root)
 
 
 @pytest.fixture
