@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any, Protocol
 
 import orjson
@@ -14,6 +15,7 @@ from heldout.agent.prompt import LAST_CHANCE, NUDGE, system_prompt
 from heldout.agent.textcalls import with_text_call
 from heldout.agent.toolbox import STOPPING_MALFORMED, SandboxFailure, Toolbox
 from heldout.agent.trace import StopReason, Trace
+from heldout.agent.workers import in_worker
 from heldout.brain import Brain
 from heldout.errors import ConfigError, HeldoutError, StoreError
 from heldout.incident import Incident
@@ -72,10 +74,9 @@ async def investigate(
     :class:`SandboxFailure` or :class:`WorldError`, a :class:`StoreError` for a journal that belongs
     to another conversation. ``on_step`` gets each new reply before its tool calls run.
 
-    Tool calls run inline: they are milliseconds of work, and a thread per call costs more than it
-    saves.
+    Calls into the environment run in a few threads, one at a time for each session.
     """
-    session = _opened(interface, incident, seed)
+    session = await in_worker(lambda: _opened(interface, incident, seed))
     try:
         toolbox = Toolbox(session, interface.tool_specs(), brain, limits.max_steps)
         messages: list[dict[str, Any]] = [
@@ -205,7 +206,7 @@ class _Investigation:
                 self._talk.messages.append({"role": "user", "content": NUDGE})
                 continue
             self._nudged = False
-            self._run_calls(reply)
+            await self._run_calls(reply)
             if self._toolbox.final:
                 return self._ended("submitted")
             if self._toolbox.malformed >= STOPPING_MALFORMED:
@@ -242,12 +243,13 @@ class _Investigation:
         self._talk.messages.append(reply.message())
         return reply
 
-    def _run_calls(self, reply: ModelReply, *, only: str = "") -> None:
+    async def _run_calls(self, reply: ModelReply, *, only: str = "") -> None:
         cut_off = reply.finish_reason == "length"
         for call in reply.tool_calls:
             if self._toolbox.final or (only and call.name != only):
                 continue
-            told = self._toolbox.run(call, cut_off=cut_off, beyond_limit=bool(only))
+            run = partial(self._toolbox.run, call, cut_off=cut_off, beyond_limit=bool(only))
+            told = await in_worker(run)
             self._talk.messages.append({"role": "tool", "tool_call_id": call.id, "content": told})
 
     async def _last_chance(self, reached: StopReason) -> Trace:
@@ -259,7 +261,7 @@ class _Investigation:
             reply = await self._reply(tools)
         except ContextExceeded as error:
             return self._ended(reached, str(error))
-        self._run_calls(reply, only=submit)
+        await self._run_calls(reply, only=submit)
         return self._ended(reached)
 
     def _ended(self, reason: StopReason, detail: str = "") -> Trace:
