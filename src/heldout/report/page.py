@@ -98,6 +98,7 @@ def _environment() -> jinja2.Environment:
         reasons=lambda counts: visible(rows.reasons(counts)),
         exclusions=lambda excluded: visible(rows.exclusions(excluded)),
         kind=rows.kind,
+        arms=rows.ordered_arms,
         difflines=lambda text: _shown(rows.diff_lines(text)),
         oplines=lambda ops: _shown(rows.op_lines(ops)),
     )

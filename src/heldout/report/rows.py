@@ -95,6 +95,12 @@ def worked_rows(score: Score) -> list[tuple[str, str, str, str]]:
     return result
 
 
+def ordered_arms(score: Score) -> list[str]:
+    """Arms as people read them: before, after, then the rest by name."""
+    first = [arm for arm in ("before", "after") if arm in score.sides]
+    return first + sorted(arm for arm in score.sides if arm not in first)
+
+
 def diff_lines(text: str) -> list[tuple[str, str]]:
     """A unified diff as (kind, line)."""
     return [(_kind_of(line), line) for line in text.splitlines()[:2000]]

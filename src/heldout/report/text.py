@@ -67,7 +67,8 @@ def _sureness(score: Score) -> str:
             f"{score.fresh.count('broken')} broken of {score.fresh.paired}, "
             f"{p_value(score.fresh.p)}"
         )
-    for arm, side in score.sides.items():
+    for arm in rows.ordered_arms(score):
+        side = score.sides[arm]
         if side.coverage < 1:
             why = rows.reasons(side.invalid) or "never started"
             lines.append(f"coverage of {arm} {side.coverage:.0%}: {why}")

@@ -8,6 +8,7 @@ here writes to a brain.
 from __future__ import annotations
 
 import asyncio
+import os
 import secrets
 import time
 from collections.abc import Callable, Mapping, Sequence
@@ -20,6 +21,7 @@ from heldout.compare import Footprints, final_outcomes
 from heldout.errors import ProviderUnavailable, UsageError
 from heldout.interface import Interface
 from heldout.judge import judge_hash
+from heldout.llm.names import ModelName
 from heldout.run.attempt import Judge
 from heldout.run.caps import Budget, Caps
 from heldout.run.plan import Outcome, Plan, RunResult
@@ -40,7 +42,7 @@ from heldout.score.views import (
     sides_of,
 )
 from heldout.settings import Settings
-from heldout.split import Case, HeldoutAccess, read_specs
+from heldout.split import Case, HeldoutAccess, read_specs, read_split
 from heldout.stats import minimum_detectable_gain
 from heldout.store import Ledger, brain, now_us, queries
 
@@ -107,11 +109,13 @@ async def run_score(
     """
     tell = on_progress or (lambda progress: None)
     began, cpu = time.monotonic(), time.process_time()
+    ModelName.parse(request.model)
+    brains = Brains(brain(ledger, request.before), brain(ledger, request.after))
+    admitted = _admit(settings, ledger, request, given)
     tell(Progress("worlds"))
     every = given.cases if given.cases is not None else _cases(settings, request, access)
-    brains = Brains(brain(ledger, request.before), brain(ledger, request.after))
     given = replace(given, interface=given.interface or _worlds())
-    opening = _open(settings, ledger, request, every, brains, given, tell)
+    opening = _open(settings, request, admitted, every, brains, given, tell)
     if not request.resume:
         ledger.append_group(_opening_rows(opening, request, brains))
         await ledger.aflush()
@@ -134,7 +138,8 @@ async def run_score(
 def _cases(settings: Settings, request: ScoreRequest, access: HeldoutAccess) -> tuple[Case, ...]:
     from heldout.build import cases
 
-    return tuple(cases(settings, request.set or settings.set, "test", access))
+    workers = min(4, os.cpu_count() or 1)
+    return cases(settings, request.set or settings.set, "test", access, workers)
 
 
 def _worlds() -> Interface:
@@ -143,49 +148,71 @@ def _worlds() -> Interface:
     return WorldInterface()
 
 
+@dataclass(frozen=True, slots=True)
+class _Admitted:
+    """A score that may be played: its incidents, why others are left out, and earlier looks."""
+
+    score: str
+    nonce: str
+    chosen: tuple[str, ...]
+    excluded: dict[str, str]
+    looks: Looks
+    started: dict[str, Any] | None
+    runs: Mapping[str, str]
+
+
+def _admit(settings: Settings, ledger: Ledger, request: ScoreRequest, given: Given) -> _Admitted:
+    """Check the budget of looks before anything of the held-out half is touched."""
+    if given.cases is not None:
+        names = sorted(case.incident.id for case in given.cases)
+    else:
+        names = sorted(read_split(settings.set_dir(request.set or None)).test)
+    counted = queries.looks(ledger, request.model)
+    score, nonce = secrets.token_hex(6), secrets.token_hex(8)
+    started: dict[str, Any] | None = None
+    runs: Mapping[str, str] = {}
+    if request.resume:
+        score, started = _unfinished(ledger, request.resume)
+        nonce = str(started["pins"]["nonce"])
+        runs = _runs_of(ledger, nonce)
+        for incident in _opened(ledger, score):
+            counted[incident] -= 1
+    budget = settings.score.looks
+    chosen, excluded = choose(
+        names, counted, budget, exclude=request.exclude, skip_exhausted=request.skip_exhausted
+    )
+    looks = looks_of(chosen, counted, budget)
+    return _Admitted(score, nonce, chosen, excluded, looks, started, runs)
+
+
 def _open(
     settings: Settings,
-    ledger: Ledger,
     request: ScoreRequest,
+    admitted: _Admitted,
     every: Sequence[Case],
     brains: Brains,
     given: Given,
     tell: OnProgress,
 ) -> _Opening:
-    """Check the budget, play the floors, and fix cases, plans and endpoint."""
-    counted = queries.looks(ledger, request.model)
-    score, nonce = secrets.token_hex(6), secrets.token_hex(8)
-    started: dict[str, Any] | None = None
-    if request.resume:
-        score, started = _unfinished(ledger, request.resume)
-        nonce = str(started["pins"]["nonce"])
-        for incident in _opened(ledger, score):
-            counted[incident] -= 1
-    chosen, excluded = choose(
-        sorted(case.incident.id for case in every),
-        counted,
-        settings.score.looks,
-        exclude=request.exclude,
-        skip_exhausted=request.skip_exhausted,
-    )
+    """Fix cases, plans and endpoint, and play the floors."""
+    chosen = set(admitted.chosen)
     cases = tuple(case for case in every if case.incident.id in chosen)
     if not any(case.is_trap for case in cases):
         raise UsageError("no trap incident is left to score", mend="Exclude fewer incidents")
-    pins = {**request.pins, "judge": judge_hash(), "nonce": nonce}
+    pins = {**request.pins, "judge": judge_hash(), "nonce": admitted.nonce}
     plans = plans_for(settings, request, brains, cases, pins)
-    plain = endpoint(settings, request, cases, plans, excluded)
+    plain = endpoint(settings, request, cases, plans, admitted.excluded)
+    started = admitted.started
     if started is not None and endpoint_hash(started) != endpoint_hash(plain):
         raise UsageError(
-            f"score {score} was started with another endpoint",
+            f"score {admitted.score} was started with another endpoint",
             mend="Restore its settings, incidents and brains, or start a new score",
         )
     floors: tuple[Floor, ...] = ()
     if request.floors:
         tell(Progress("floors"))
         floors = play_floors(cases, given.interface or _worlds(), exact_judge)
-    looks = looks_of(chosen, counted, settings.score.looks)
-    runs = _runs_of(ledger, nonce) if started is not None else {}
-    return _Opening(score, cases, plans, plain, looks, floors, runs)
+    return _Opening(admitted.score, cases, plans, plain, admitted.looks, floors, admitted.runs)
 
 
 def _unfinished(ledger: Ledger, name: str) -> tuple[str, dict[str, Any]]:
