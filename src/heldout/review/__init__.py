@@ -10,6 +10,7 @@ from heldout.review.decision import (
     reject,
     require,
 )
+from heldout.review.page import Page, page
 from heldout.review.release import Released, release, revert, score_of
 from heldout.review.status import ModelStatus, Status, project_status
 
@@ -17,12 +18,14 @@ __all__ = [
     "AUTO",
     "Accepted",
     "ModelStatus",
+    "Page",
     "Proposed",
     "Released",
     "Reviewer",
     "Status",
     "accept",
     "open_proposal",
+    "page",
     "project_status",
     "reject",
     "release",

@@ -52,10 +52,8 @@ def project_status(settings: Settings, ledger: Ledger | None) -> Status:
 def _lines(
     settings: Settings, ledger: Ledger, brain: str, test: tuple[str, ...]
 ) -> list[ModelStatus]:
-    every_job = jobs(ledger)
-    every_score = scores(ledger)
-    names = {row.model for row in (*every_job, *every_score) if row.model}
-    names |= {row.model for row in runs(ledger)}
+    names = {row.model for row in jobs(ledger) if row.model}
+    names |= {row.model for row in scores(ledger)} | {row.model for row in runs(ledger)}
     return [
         _line(settings, ledger, brain, test, name)
         for name in sorted(names | {settings.models.agent})

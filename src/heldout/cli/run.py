@@ -1,0 +1,54 @@
+"""``heldout run``: play train incidents with one brain, to look or to compare."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from heldout.cli.options import BaseUrl, Model, Project, SetName
+
+
+def run(
+    model: Model = "",
+    brain: Annotated[
+        Path | None, typer.Option("--brain", help="Brain folder; default: the brain in use.")
+    ] = None,
+    base_url: BaseUrl = "",
+    set_name: SetName = "",
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", help="Investigations per incident.", min=1)
+    ] = None,
+    incident: Annotated[
+        list[str] | None, typer.Option("--incident", help="Only this one; repeatable.")
+    ] = None,
+    seed: Annotated[int | None, typer.Option("--seed", help="Default: heldout.toml's.")] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    project: Project = None,
+) -> None:
+    """Play the train half once more and print pass rates; 'compare' takes the run's id."""
+    from heldout.cli.terminal import ProgressLine
+    from heldout.pipeline import Playing, play_train
+    from heldout.settings import load_settings
+
+    typer.echo(
+        play_train(
+            load_settings(project),
+            Playing(
+                model=model,
+                brain=brain,
+                base_url=base_url,
+                set=set_name,
+                repeats=repeats,
+                incidents=tuple(incident or ()),
+                seed=seed,
+            ),
+            ProgressLine(quiet=quiet),
+        )
+    )
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command."""
+    app.command("run")(run)

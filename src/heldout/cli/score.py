@@ -1,0 +1,64 @@
+"""``heldout score``: open the held-out half once."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from heldout.cli.options import BaseUrl, Model, Project, SetName
+
+
+def score(
+    model: Model = "",
+    before: Annotated[
+        str, typer.Option("--before", help="Brain before; default: that of the last decision.")
+    ] = "",
+    after: Annotated[
+        str, typer.Option("--after", help="Brain after; default: the brain in use.")
+    ] = "",
+    arms: Annotated[
+        str, typer.Option("--arms", help="Further arms of noop, placebo, format; comma-separated.")
+    ] = "noop",
+    set_name: SetName = "",
+    base_url: BaseUrl = "",
+    skip_exhausted: Annotated[
+        bool, typer.Option("--skip-exhausted", help="Leave out incidents without looks left.")
+    ] = False,
+    max_usd: Annotated[float | None, typer.Option("--max-usd", help="Cap of this score.")] = None,
+    resume: Annotated[str, typer.Option("--resume", help="Go on with a score by its id.")] = "",
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    project: Project = None,
+) -> None:
+    """Score the brain before and after on the held-out half. It uses up one look.
+
+    Exit 3: the look budget is exhausted, or the score found harm or is indecisive.
+    """
+    from heldout.cli.terminal import ProgressLine
+    from heldout.pipeline import Scoring, score_now
+    from heldout.settings import load_settings
+
+    line = ProgressLine(quiet=quiet)
+    done = score_now(
+        load_settings(project),
+        Scoring(
+            model=model,
+            before=before,
+            after=after,
+            arms=tuple(arm for arm in arms.split(",") if arm),
+            set=set_name,
+            base_url=base_url,
+            skip_exhausted=skip_exhausted,
+            max_usd=max_usd,
+            resume=resume,
+        ),
+        line,
+    )
+    typer.echo(done.text)
+    typer.echo(f"Report: {done.report}")
+    done.result.require()
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command."""
+    app.command("score")(score)

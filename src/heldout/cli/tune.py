@@ -1,0 +1,74 @@
+"""``heldout tune``: the main job, without Prefect."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from heldout.cli.options import BaseUrl, Model, Project, SetName
+
+
+def tune(
+    model: Model = "",
+    proposer: Annotated[
+        str, typer.Option("--proposer", help="Model that reads failures and proposes edits.")
+    ] = "",
+    base_url: BaseUrl = "",
+    set_name: SetName = "",
+    review: Annotated[
+        str,
+        typer.Option("--review", help="wait for a person, or auto: accept by policy and score."),
+    ] = "wait",
+    target: Annotated[
+        str, typer.Option("--target", help="overlay of this model, or the shared base brain.")
+    ] = "overlay",
+    repeats: Annotated[
+        int | None, typer.Option("--repeats", help="Investigations per incident.")
+    ] = None,
+    rounds: Annotated[int | None, typer.Option("--rounds", help="Rounds at most.")] = None,
+    concurrency: Annotated[int | None, typer.Option("--concurrency", help="At once.")] = None,
+    max_usd: Annotated[float | None, typer.Option("--max-usd", help="Cap of the job.")] = None,
+    transfer: Annotated[
+        list[str] | None,
+        typer.Option("--transfer", help="Score the same brain with this model too; repeatable."),
+    ] = None,
+    quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
+    project: Project = None,
+) -> None:
+    """Tune the brain on the train half and leave a proposal for a reviewer."""
+    from pydantic import ValidationError
+
+    from heldout.cli.terminal import ProgressLine
+    from heldout.errors import UsageError
+    from heldout.pipeline import Job, run_stages
+
+    try:
+        job = Job.model_validate(
+            {
+                "project": str(project or ""),
+                "model": model,
+                "proposer": proposer,
+                "base_url": base_url,
+                "set": set_name,
+                "review": review,
+                "target": target,
+                "repeats": repeats,
+                "rounds": rounds,
+                "concurrency": concurrency,
+                "max_usd": max_usd,
+                "transfer": tuple(transfer or ()),
+            }
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        raise UsageError(
+            f"--{str(first['loc'][0]).replace('_', '-')}: {first['msg']}", mend="See --help"
+        ) from error
+    done = run_stages(job, progress=ProgressLine(quiet=quiet))
+    typer.echo(done.text)
+
+
+def register(app: typer.Typer) -> None:
+    """Add the verb to the command."""
+    app.command("tune")(tune)

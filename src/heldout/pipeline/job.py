@@ -1,0 +1,101 @@
+"""One tuning job: its typed parameters, and what each stage leaves."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from heldout.settings import Settings, load_settings
+
+
+class Job(BaseModel):
+    """Parameters of one tuning job, typed so that a scheduler can check them on submission."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    project: str = Field(default="", description="Project folder; default: found upwards from here")
+    model: str = Field(
+        default="", description="provider/name@effort; default: heldout.toml's agent"
+    )
+    proposer: str = Field(default="", description="Model that reads failures and proposes edits")
+    base_url: str = Field(default="", description="OpenAI-compatible endpoint of the model")
+    set: str = Field(default="", description="Set of incidents; default: heldout.toml's")
+    review: Literal["wait", "auto"] = Field(
+        default="wait", description="wait for a person, or accept by policy and score"
+    )
+    target: Literal["overlay", "base"] = Field(
+        default="overlay", description="write to this model's overlay, or to the shared brain"
+    )
+    repeats: int | None = Field(
+        default=None, ge=1, le=25, description="investigations per incident"
+    )
+    concurrency: int | None = Field(default=None, ge=1, le=512, description="how many at once")
+    rounds: int | None = Field(
+        default=None, ge=1, le=100, description="rounds of proposals at most"
+    )
+    max_usd: float | None = Field(default=None, gt=0, description="cap of the whole job")
+    transfer: tuple[str, ...] = Field(
+        default=(), description="further models to score with the same brain, when accepted"
+    )
+    workers: int = Field(default=2, ge=1, le=64, description="processes that build worlds")
+
+
+class Tuned(BaseModel):
+    """What the tuning stage left: a proposal, or why there is none."""
+
+    job: str
+    status: str
+    proposal: str = ""
+    before: str = ""
+    after: str = ""
+    accepted: bool = False
+    confirmed: bool = False
+    sentence: str = ""
+
+
+class JobResult(BaseModel):
+    """What one whole job left."""
+
+    tuned: Tuned
+    scores: tuple[str, ...] = ()
+    report: str = ""
+    text: str = ""
+    seconds: float = 0.0
+    cpu_seconds: float = 0.0
+
+
+def settings_of(job: Job) -> Settings:
+    """The project's settings with the job's own values in their place."""
+    settings = load_settings(Path(job.project) if job.project else None)
+    run: dict[str, Any] = {}
+    if job.repeats:
+        run["repeats"] = job.repeats
+    if job.concurrency:
+        run["concurrency"] = job.concurrency
+    tune: dict[str, Any] = {}
+    if job.rounds:
+        tune["max_rounds"] = job.rounds
+    if job.max_usd:
+        tune["max_usd"] = job.max_usd
+    score = {"repeats": job.repeats} if job.repeats else {}
+    models = {
+        key: value
+        for key, value in (
+            ("agent", job.model),
+            ("proposer", job.proposer),
+            ("base_url", job.base_url),
+        )
+        if value
+    }
+    return Settings(
+        root=settings.root,
+        name=settings.name,
+        set=job.set or settings.set,
+        models=settings.models.model_copy(update=models),
+        limits=settings.limits,
+        run=settings.run.model_copy(update=run),
+        tune=settings.tune.model_copy(update=tune),
+        score=settings.score.model_copy(update=score),
+    )

@@ -1,0 +1,211 @@
+"""The stages of the main job, run by the command line and by the Prefect flows alike.
+
+Only ``score`` opens the held-out half, in a process of its own; building runs in one too, since the
+gate's inventory needs both halves and the process that tunes may open neither test nor truth.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from typing import TYPE_CHECKING
+
+from heldout.errors import HeldoutError, UsageError
+from heldout.pipeline.job import Job, JobResult, Tuned, settings_of
+from heldout.pipeline.progress import SILENT, Say, cpu_seconds, tell
+from heldout.settings import Settings
+
+if TYPE_CHECKING:
+    from heldout.score import ScoreRequest, ScoreResult
+    from heldout.store import Ledger
+
+REQUEST = "request"
+"""Kind of the ledger's row that keeps what a job was asked for."""
+
+
+def build_worlds(settings: Settings, workers: int = 2) -> None:
+    """Make and verify the worlds of every set, in a process of its own."""
+    command = [sys.executable, "-m", "heldout.cli.main", "build", "--quiet", "--all"]
+    command += ["--project", str(settings.root), "--workers", str(workers)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        said = done.stderr.strip().removeprefix("error: ").rstrip(".")
+        raise HeldoutError(said or f"'heldout build' ended with code {done.returncode}")
+
+
+def build_set(job: Job, progress: Say = SILENT) -> None:
+    """Stage one: worlds and truths of every set, made from their specs and verified."""
+    progress("building worlds")
+    build_worlds(settings_of(job), job.workers)
+
+
+def tune_brain(job: Job, progress: Say = SILENT, resume: str = "") -> Tuned:
+    """Stage two: tune on the train half; ``review="auto"`` accepts the proposal by policy."""
+    return asyncio.run(_tune(settings_of(job), job, progress, resume))
+
+
+async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
+    from heldout.build import cases
+    from heldout.gate import GateProcess
+    from heldout.graph import WorldInterface
+    from heldout.review import AUTO, Reviewer, accept
+    from heldout.split import declare_process
+    from heldout.store import Ledger
+    from heldout.store.queries import proposal as find_proposal
+    from heldout.tune import TuneOptions, new_job_id, tune
+
+    declare_process("tune")
+    train = cases(settings, settings.set, "train", workers=job.workers)
+    if not train:
+        raise UsageError(
+            f"the set '{settings.set}' has no incident to tune on",
+            where=str(settings.set_dir()),
+            mend="Add incidents, or name another set with --set",
+        )
+    options = TuneOptions.of(settings, target=job.target, job=resume or new_job_id())
+    with Ledger.open(settings.ledger) as ledger, GateProcess(settings) as gate:
+        if not resume:
+            remember_request(ledger, options.job, job)
+        done = await tune(
+            settings,
+            ledger,
+            model=settings.models.agent,
+            proposer=settings.models.proposer,
+            cases=train,
+            gate=gate,
+            interface=WorldInterface(),
+            options=options,
+            on_event=lambda event: tell(say, event),
+        )
+        confirmed = bool(done.evidence.get("confirmed"))
+        accepted = bool(done.proposal) and job.review == "auto" and confirmed
+        # A resumed job may find that it was accepted before the process died.
+        if accepted and find_proposal(ledger, done.proposal).decision is None:
+            why = "accepted by policy 'auto', not by a person"
+            accept(settings, ledger, done.proposal, Reviewer(AUTO, why))
+    refused = ", ".join(f"{count} by {kind}" for kind, count in sorted(done.rejected.items()))
+    return Tuned(
+        job=done.job,
+        status=done.status,
+        proposal=done.proposal,
+        before=done.before.hash,
+        after=done.after.hash,
+        accepted=accepted,
+        confirmed=confirmed,
+        sentence=(
+            f"{done.status}: train {done.train[0]} of {done.train[1]} solved after {done.rounds} "
+            f"round(s); {len(done.accepted)} edit(s) kept; refused: {refused or 'none'}"
+        ),
+    )
+
+
+def remember_request(ledger: Ledger, name: str, job: Job) -> None:
+    """Keep what the job was asked for, so that it can be resumed as it was."""
+    ledger.append(
+        "jobs",
+        [
+            {
+                "job": name,
+                "kind": REQUEST,
+                "status": "asked",
+                "model": job.model,
+                "detail_json": job.model_dump(mode="json", exclude={"project"}),
+            }
+        ],
+    )
+    ledger.flush()
+
+
+def score_brain(job: Job, tuned: Tuned, progress: Say = SILENT) -> tuple[str, ...]:
+    """Stage three: score the accepted brain, then once more for each further model."""
+    from heldout.score import ScoreRequest
+    from heldout.store import Ledger
+    from heldout.store.queries import scores
+
+    settings = settings_of(job)
+    with Ledger.open(settings.ledger) as ledger:
+        begun = {row.model: row for row in scores(ledger, job=tuned.job)}
+    done: list[str] = []
+    for model in (settings.models.agent, *job.transfer):
+        before = begun.get(model)
+        if before is not None and before.ended is not None:
+            done.append(before.score)
+            continue
+        request = ScoreRequest(
+            model=model,
+            before=tuned.before,
+            after=tuned.after,
+            set=settings.set,
+            job=tuned.job,
+            base_url=settings.models.base_url if model == settings.models.agent else "",
+            max_usd=job.max_usd,
+            floors=not done,
+            resume=before.score if before is not None else "",
+        )
+        done.append(start_score(settings, request, progress).score)
+    return tuple(done)
+
+
+def start_score(settings: Settings, request: ScoreRequest, say: Say) -> ScoreResult:
+    """Run one score's process and pass its progress on."""
+    from heldout.pipeline.progress import progress_words
+    from heldout.score import start
+
+    def show(state: object) -> None:
+        stage = getattr(state, "stage", "")
+        say(f"score {request.model} · {stage} · {progress_words(state)}")
+
+    return start(settings, request, on_progress=show)
+
+
+def report_job(job: Job, tuned: Tuned) -> tuple[str, str]:
+    """Stage four: the report of the job as text, and the path of its HTML file."""
+    return write_report_of(settings_of(job), tuned.job)
+
+
+def write_report_of(settings: Settings, of: str) -> tuple[str, str]:
+    """The report of a job or score as text, and the path of its HTML file."""
+    from heldout.report import gather, render_text, save
+    from heldout.store import Ledger
+
+    with Ledger.open(settings.ledger) as ledger:
+        data = gather(ledger, settings, of)
+    return render_text(data), str(save(data, settings.reports))
+
+
+def run_stages(
+    job: Job,
+    *,
+    progress: Say = SILENT,
+    resume: str = "",
+    build: Callable[..., None] = build_set,
+    tune: Callable[..., Tuned] = tune_brain,
+    score: Callable[..., tuple[str, ...]] = score_brain,
+    report: Callable[..., tuple[str, str]] = report_job,
+) -> JobResult:
+    """The whole job. The four stages may be wrapped, by Prefect tasks for instance."""
+    began, cpu = time.monotonic(), cpu_seconds()
+    build(job, progress)
+    tuned = tune(job, progress, resume)
+    scores: tuple[str, ...] = ()
+    if tuned.accepted:
+        scores = score(job, tuned, progress)
+    text, path = report(job, tuned)
+    seconds, cpu = time.monotonic() - began, cpu_seconds() - cpu
+    lines = [text, "", tuned.sentence]
+    if tuned.accepted:
+        lines.append("Accepted by policy 'auto', not by a person.")
+    elif tuned.proposal:
+        lines.append(f"Proposal {tuned.proposal} waits: heldout review {tuned.proposal}")
+    lines += [f"Report: {path}", f"Wall {seconds:.0f} s, CPU {cpu:.0f} s."]
+    return JobResult(
+        tuned=tuned,
+        scores=scores,
+        report=path,
+        text="\n".join(lines),
+        seconds=seconds,
+        cpu_seconds=cpu,
+    )

@@ -1,0 +1,254 @@
+"""What single commands do with the stages: score, report, compare, play train, resume."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from heldout.errors import UsageError
+from heldout.pipeline.job import Job, JobResult
+from heldout.pipeline.progress import SILENT, Say, progress_words
+from heldout.pipeline.stages import (
+    REQUEST,
+    build_worlds,
+    run_stages,
+    start_score,
+    write_report_of,
+)
+from heldout.settings import Settings, load_settings
+
+if TYPE_CHECKING:
+    from heldout.score import ScoreResult
+    from heldout.store import Ledger
+
+
+@dataclass(frozen=True, slots=True)
+class Scoring:
+    """What ``heldout score`` was asked for; empty means the default."""
+
+    model: str = ""
+    before: str = ""
+    after: str = ""
+    arms: tuple[str, ...] = ("noop",)
+    set: str = ""
+    base_url: str = ""
+    skip_exhausted: bool = False
+    max_usd: float | None = None
+    resume: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Scored:
+    """A finished score with its report."""
+
+    result: ScoreResult
+    text: str
+    report: str
+
+
+def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
+    """Score two brains on the held-out half; by default the last decision's before and after."""
+    from heldout.score import ScoreRequest
+    from heldout.store import Ledger
+
+    model = asked.model or settings.models.agent
+    say("building worlds")
+    build_worlds(settings)
+    with Ledger.open(settings.ledger) as ledger:
+        before, after, job = _brains(settings, ledger, asked, model)
+    request = ScoreRequest.model_validate(
+        {
+            "model": model,
+            "before": before,
+            "after": after,
+            "job": job,
+            "arms": asked.arms,
+            "set": asked.set or settings.set,
+            "base_url": asked.base_url or settings.models.base_url,
+            "skip_exhausted": asked.skip_exhausted,
+            "max_usd": asked.max_usd,
+            "resume": asked.resume,
+        }
+    )
+    result = start_score(settings, request, say)
+    text, path = write_report_of(settings, result.score)
+    return Scored(result, text, path)
+
+
+def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> tuple[str, str, str]:
+    """Hashes of the brain before and after, and the job that they come from."""
+    from heldout.brain import load_brain
+    from heldout.store import brain as stored_brain
+    from heldout.store import remember_brain
+    from heldout.store.queries import proposals
+
+    current = load_brain(settings.brain)
+    remember_brain(ledger, current)
+    ledger.flush()
+    after = stored_brain(ledger, asked.after).hash if asked.after else current.hash
+    if asked.before:
+        return stored_brain(ledger, asked.before).hash, after, ""
+    for row in proposals(ledger, model=model):
+        decided = row.decision
+        if decided is None or decided.action != "accept":
+            continue
+        if after in {row.after_hash, (decided.edits or {}).get("after")}:
+            return row.before_hash, after, row.job or ""
+    raise UsageError(
+        "no accepted proposal leads to this brain",
+        where=after[:12],
+        mend="Name the brain before with --before HASH; 'heldout status' shows the one in use",
+    )
+
+
+def report_of(settings: Settings, of: str = "") -> tuple[str, str]:
+    """The report of a job or score (by default the newest) as text, and its HTML file's path."""
+    return write_report_of(settings, of)
+
+
+def score_by_name(project: str, model: str, before: str, after: str) -> str:
+    """Score with plain parameters, for a flow; returns the report's path."""
+    settings = load_settings(Path(project) if project else None)
+    done = score_now(settings, Scoring(model=model, before=before, after=after))
+    return done.report
+
+
+def decide_by_name(project: str, proposal: str, decision: str, name: str, reason: str) -> str:
+    """Accept or reject with plain parameters, for a flow; returns what was done."""
+    from heldout.review import Reviewer, accept, reject
+    from heldout.store import Ledger
+
+    settings = load_settings(Path(project) if project else None)
+    who = Reviewer(name, reason)
+    with Ledger.open(settings.ledger) as ledger:
+        if decision == "accept":
+            done = accept(settings, ledger, proposal, who)
+            return f"accepted {done.proposal}: the brain is now {done.after[:12]}"
+        if decision == "reject":
+            return f"rejected {reject(ledger, proposal, who)}"
+    raise UsageError(f"'{decision}' is no decision", mend="Say accept or reject")
+
+
+def compare_by_name(
+    settings: Settings, first: str, second: str, *, fail_on_harm: bool = False
+) -> str:
+    """Two stored runs (``RUN`` or ``RUN:ARM``) side by side, as text."""
+    from heldout.compare import compare_stored, render_comparison, require
+    from heldout.run import outcomes
+    from heldout.store import Ledger
+
+    with Ledger.open(settings.ledger) as ledger:
+        comparison = compare_stored(ledger, first, second, outcomes)
+    if fail_on_harm:
+        require(comparison)
+    return render_comparison(comparison)
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """What ``heldout run`` was asked for; empty means the default."""
+
+    model: str = ""
+    brain: Path | None = None
+    base_url: str = ""
+    set: str = ""
+    repeats: int | None = None
+    incidents: tuple[str, ...] = ()
+    seed: int | None = None
+
+
+def play_train(settings: Settings, asked: Playing, say: Say = SILENT) -> str:
+    """Play train incidents with one brain and say what came of it."""
+    return asyncio.run(_play_train(settings, asked, say))
+
+
+async def _play_train(settings: Settings, asked: Playing, say: Say) -> str:
+    from heldout.brain import load_brain
+    from heldout.build import cases
+    from heldout.graph import WorldInterface
+    from heldout.run import Arm, Limits, Plan, play
+    from heldout.run.reduce import summary
+    from heldout.split import declare_process
+    from heldout.store import Ledger, remember_brain
+
+    declare_process("run")
+    name = asked.set or settings.set
+    train = cases(settings, name, "train")
+    chosen = tuple(c for c in train if not asked.incidents or c.incident.id in asked.incidents)
+    if not chosen:
+        known = ", ".join(case.incident.id for case in train) or "none"
+        raise UsageError("no such train incident", where=name, mend=f"Train incidents: {known}")
+    brain = load_brain(asked.brain or settings.brain)
+    limits = settings.limits
+    plan = Plan(
+        purpose="train",
+        set=name,
+        model=asked.model or settings.models.agent,
+        cases=chosen,
+        arms=(Arm("brain", brain),),
+        repeats=asked.repeats or settings.run.repeats,
+        seed=settings.run.seed if asked.seed is None else asked.seed,
+        limits=Limits(limits.max_steps, limits.max_tokens, limits.max_seconds, limits.max_usd),
+        concurrency=settings.run.concurrency,
+        max_invalid=settings.run.max_invalid,
+        base_url=asked.base_url or settings.models.base_url,
+    )
+    with Ledger.open(settings.ledger) as ledger:
+        remember_brain(ledger, brain)
+        result = await play(
+            plan,
+            ledger,
+            settings,
+            interface=WorldInterface(),
+            on_progress=lambda state: say(progress_words(state)),
+        )
+    arm = summary(list(result.outcomes), plan, "brain")
+    usd = "unknown" if arm.usd is None else f"{arm.usd:.2f}"
+    whole = arm.solved + arm.unsolved + arm.unpaired
+    return (
+        f"run {result.run} · {plan.model} · brain {brain.hash[:12]}\n"
+        f"solved {arm.solved} of {whole} incidents · {arm.passed} passed, {arm.failed} "
+        f"failed, {arm.invalid} invalid · {usd} USD · {arm.seconds:.1f} s"
+    )
+
+
+def resume_job(project: Path | None, job: str = "", *, progress: Say = SILENT) -> JobResult:
+    """Go on with a job that was stopped: what it was asked for counts, finished work is kept."""
+    from heldout.store import Ledger
+    from heldout.store.queries import jobs
+
+    settings = load_settings(project)
+    with Ledger.open(settings.ledger) as ledger:
+        asked = {row.job: row for row in jobs(ledger, kind=REQUEST)}
+        names = [
+            name
+            for name in asked
+            if (name.startswith(job) if job else _unfinished(ledger, name, asked[name].detail))
+        ]
+    if not names:
+        raise UsageError(
+            f"no job '{job}'" if job else "no job was stopped before its end",
+            mend="'heldout status' shows where each model stands",
+        )
+    name = names[0]
+    request = Job.model_validate({**asked[name].detail, "project": str(settings.root)})
+    return run_stages(request, progress=progress, resume=name)
+
+
+def _unfinished(ledger: Ledger, name: str, asked: dict[str, Any]) -> bool:
+    """True for a job that did not end, or was accepted by policy and is not scored yet."""
+    from heldout.store.queries import jobs, proposals, scores
+
+    states = [row.status for row in jobs(ledger, kind="tune") if row.job == name]
+    if not states or states[0] in OPEN:
+        return True
+    if asked.get("review") != "auto" or not proposals(ledger, job=name):
+        return False
+    ended = {row.model for row in scores(ledger, job=name) if row.ended is not None}
+    return len(ended) < 1 + len(asked.get("transfer") or ())
+
+
+OPEN = ("started", "running", "resumed", "interrupted")
+"""States of a tuning job that did not come to its end."""

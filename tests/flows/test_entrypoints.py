@@ -1,0 +1,76 @@
+"""Every flow of the project loads for real, and the schedules name flows that exist."""
+
+from __future__ import annotations
+
+import ast
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[2]
+FLOWS = sorted(path.stem for path in (ROOT / "flows").glob("*.py"))
+
+LOAD = """
+import sys
+from heldout.pipeline import prefect_environment
+prefect_environment()
+from prefect.flows import load_flow_from_entrypoint
+flow = load_flow_from_entrypoint(sys.argv[1], use_placeholder_flow=False)
+print(flow.name, sorted(flow.parameters.properties))
+"""
+
+
+def load(entrypoint: str, home: Path) -> subprocess.CompletedProcess[str]:
+    """Load one entrypoint in a process of its own, as a worker does."""
+    return subprocess.run(
+        [sys.executable, "-c", LOAD, entrypoint],
+        cwd=ROOT,
+        env={**os.environ, "PREFECT_HOME": str(home)},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+@pytest.mark.parametrize("name", FLOWS)
+def test_every_entrypoint_loads_without_a_placeholder(name: str, tmp_path: Path):
+    """A flow file whose import fails is noticed here and not at five on Monday morning."""
+    done = load(f"flows/{name}.py:{name}", tmp_path)
+    assert done.returncode == 0, done.stderr
+    assert done.stdout.startswith(f"{name} ")
+
+
+def test_a_broken_flow_file_is_noticed(tmp_path: Path):
+    """The load that the test above relies on does fail on a broken import."""
+    (tmp_path / "broken.py").write_text(
+        "import nonesuch_module\nfrom prefect import flow\n@flow\ndef broken(): ...\n"
+    )
+    assert load(f"{tmp_path}/broken.py:broken", tmp_path).returncode != 0
+
+
+def test_flows_hold_no_logic_and_no_classes():
+    """Branches, loops and classes belong in the package, where tests need no Prefect."""
+    banned = (ast.ClassDef, ast.For, ast.While, ast.Try, ast.With)
+    for name in FLOWS:
+        tree = ast.parse((ROOT / "flows" / f"{name}.py").read_text())
+        assert not [node for node in ast.walk(tree) if isinstance(node, banned)], name
+
+
+def test_schedules_name_one_deployment_per_model():
+    """prefect.yaml: every deployment is flows/tune.py:tune, for another model, with a schedule."""
+    from heldout.pipeline import Job
+
+    text = yaml.safe_load((ROOT / "prefect.yaml").read_text())
+    models = []
+    for deployment in text["deployments"]:
+        assert deployment["entrypoint"] == "flows/tune.py:tune"
+        assert deployment["schedules"]
+        assert deployment["concurrency_limit"]["limit"] == 1
+        job = Job.model_validate(deployment["parameters"]["job"])
+        assert job.review == "wait"
+        models.append(job.model)
+    assert len(models) == len(set(models)) > 0
