@@ -17,9 +17,6 @@ ONSET_FIRST = (
 )  # fmt: skip
 """Faults whose onset controls read naturally: their change takes effect when it lands."""
 
-SHORT_SHARE = 0.25
-"""Share of trap incidents whose cause is hours, not days, old."""
-
 
 @dataclass(frozen=True, slots=True)
 class SetPlan:
@@ -104,8 +101,8 @@ def _trap(plan: SetPlan, number: int, fault: Fault) -> Spec:
         traps.append("partial_fleet")
     if rng.random() < 0.62 or len(traps) < 2:
         traps.append("change_noise")
-    short = number % 4 == 3
-    days = 0.35 + 0.5 * float(rng.random()) if short else float(1.1 * 10.5 ** rng.random())
+    short = number % 3 == 2
+    days = 0.2 + 0.25 * float(rng.random()) if short else float(1.1 * 10.5 ** rng.random())
     fleet = partial or rng.random() < 0.35
     knobs = _knobs(
         plan, name, fleet, latency_days=round(days, 2), hops=1 + (number * 7 + 1) % 4,

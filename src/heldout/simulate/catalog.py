@@ -38,6 +38,8 @@ _PLAIN: Mapping[str, tuple[FieldSpec, ...]] = {
     "Deployment": (
         FieldSpec("cpu_limit", ("500m", "750m", "1", "2")),
         FieldSpec("memory_limit", ("512Mi", "768Mi", "1Gi", "2Gi")),
+        FieldSpec("cpu_request", ("100m", "150m", "200m", "250m")),
+        FieldSpec("min_ready_seconds", (0, 5, 10, 20)),
         FieldSpec("termination_grace_period_seconds", (20, 30, 45, 60)),
         FieldSpec("revision_history_limit", (2, 3, 5, 10)),
         FieldSpec("max_surge", ("25%", "1", "50%")),
@@ -180,7 +182,9 @@ def fields_of(kind: str) -> tuple[FieldSpec, ...]:
         had = specs[fault.field].values if fault.field in specs else ()
         values = list(had)
         for pair in fault.values:
-            values.extend(value for value in pair if value not in values)
+            values.extend(
+                value for value in pair if value not in values and not str(value).startswith("=")
+            )
         specs[fault.field] = FieldSpec(fault.field, tuple(values))
     return tuple(specs.values())
 

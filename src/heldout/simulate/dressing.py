@@ -7,13 +7,12 @@ the surface tells them apart.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from heldout.simulate.catalog import fields_of, types_for
-from heldout.simulate.ground import Change, Edit
+from heldout.simulate.ground import Change, Edit, Ground
 from heldout.simulate.landscape import Landscape, spell
 from heldout.simulate.rhythm import HOUR
-from heldout.simulate.streams import share, token
+from heldout.simulate.streams import share
 
 DRAWS = 12
 """How many uniform numbers dress one change."""
@@ -22,7 +21,7 @@ INC = "\x00inc"
 """As an edit's value: the present number plus one."""
 
 COUNTERS = frozenset({"rotation.version", "restarts"})
-VERSIONED = frozenset({"image_tag"})
+VERSIONED = frozenset({"image"})
 
 _SUMMARIES: Mapping[str, tuple[str, ...]] = {
     "config": (
@@ -62,18 +61,27 @@ _PR_SHARE = {"config": 0.85, "iac_apply": 0.85, "pr_merge": 1.0, "deploy": 0.7, 
              "certificate": 0.5, "flag": 0.1, "cloud_api": 0.05}  # fmt: skip
 
 
-def version_at(seed: int, entity: int, ts: int, start: int) -> str:
-    """A version that grows with time, for image tags."""
-    major = 1 + int(share(seed, "major", entity) * 8)
+def image_at(ground: Ground, entity: int, ts: int, start: int) -> str:
+    """A container image whose version grows with time."""
+    had = ground.base.get((entity, "image"))
+    stem = had.rsplit(":", 1)[0] if isinstance(had, str) and had else ground.name(entity)
+    major = 1 + int(share(ground.seed, "major", ground.id(entity)) * 8)
     hours = max(0, (ts - start) // HOUR)
-    return f"v{major}.{20 + hours // 12}.{hours % 12}"
+    return f"{stem}:v{major}.{20 + hours // 12}.{hours % 12}"
 
 
 def other_edit(land: Landscape, entity: int, draw: float, taken: Sequence[str]) -> Edit | None:
     """An edit of some catalog field of ``entity`` that is not in ``taken``."""
     specs = fields_of(land.ground.entities[entity].kind)
-    free = [s for s in specs if spell(s.field, land.style) not in taken]
-    free = [s for s in free if s.field not in VERSIONED and s.field not in COUNTERS]
+    base = land.ground.base
+    free = [
+        s
+        for s in specs
+        if s.field not in VERSIONED
+        and s.field not in COUNTERS
+        and spell(s.field, land.style) not in taken
+        and (entity, spell(s.field, land.style)) in base
+    ]
     if not free:
         return None
     spec = free[int(draw * len(free))]
@@ -127,7 +135,7 @@ def dress(
             type_ = "deploy"
     actor, actor_kind = _actor(land, type_, u)
     words = _SUMMARIES[type_]
-    value: Any = edits[0].value if edits else ""
+    value = str(edits[0].value).rsplit(":", 1)[-1] if edits else ""
     summary = words[int(u[3] * len(words))].format(
         name=name, kind=kind, n=len(edits), value=value,
         leaf=_leaf(edits[0].field) if edits else "head",
@@ -136,7 +144,7 @@ def dress(
     pr = ""
     if u[4] < _PR_SHARE[type_] and type_ != "cloud_api":
         pr = f"{repo}#{300 + ts // (20 * 60 * 1_000_000) % 4096}"
-    commit = token(ground.seed, "commit", key, digits=10) if pr or type_ == "deploy" else ""
+    commit = f"{int(u[10] * 2**40):010x}" if pr or type_ == "deploy" else ""
     channel = _CHANNEL[type_]
     return Change(
         ts, key, type_, ground.cloud if channel == "cloud" else channel, actor, actor_kind, pr,

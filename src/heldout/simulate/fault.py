@@ -51,11 +51,12 @@ class Fault:
     ``seat`` is the kind whose own logs state the mechanism; ``holder`` are the hops from there to
     the entity that carries ``field`` (empty: the seat itself). Words in braces in ``field`` are
     spelled in the organisation's style, ``said`` is how the logs spell them. ``values`` are
-    (healthy, biting) pairs. Log templates may use ``{said}``, ``{new}``, ``{old}``, ``{holder}``,
-    ``{seat}`` and the running numbers ``{0}`` and ``{1}``. ``terms`` are the groups of synonyms a
-    right mechanism must touch. ``lends`` marks records whose edit may stand in as a decoy:
-    ``harmless`` then says why it is one. ``source`` cites the public report it is modelled on.
-    ``cause`` is ``none`` for trouble that no change of ours explains.
+    (healthy, biting) pairs; a biting ``"=name"`` takes the holder's own field of that name. Log
+    templates may use ``{said}``, ``{new}``, ``{old}``, ``{holder}``, ``{seat}`` and the running
+    numbers ``{0}`` and ``{1}``. ``terms`` are the groups of synonyms a right mechanism must touch.
+    ``lends`` marks records whose edit may stand in as a decoy: ``harmless`` then says why it is
+    one. ``source`` cites the public report it is modelled on. ``cause`` is ``none`` for trouble
+    that no change of ours explains.
     """
 
     name: str

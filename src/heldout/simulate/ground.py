@@ -127,10 +127,11 @@ class Ground:
         if known is not None:
             return known
         index = len(self.entities)
-        own = id or f"e-{token(self.seed, 'entity', *key)}"
-        draw = share(self.seed, "said", *key)
+        draws = token(self.seed, "entity", *key, digits=24)
+        own = id or f"e-{draws[:8]}"
+        draw, sure = int(draws[8:16], 16) / 16**8, int(draws[16:], 16) / 16**8
         provenance = "observed" if draw < 0.5 else "declared" if draw < 0.95 else "asserted"
-        confidence = round(0.99 - 0.3 * share(self.seed, "sure", *key) ** 3, 2)
+        confidence = round(0.99 - 0.3 * sure**3, 2)
         self.entities.append(
             Entity(
                 own,

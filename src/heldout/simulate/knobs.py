@@ -19,7 +19,7 @@ class Range(NamedTuple):
 
 
 NUMERIC: Mapping[str, Range] = {
-    "latency_days": Range(0.3, 13, "days between the cause and onset, with trap latent_cause"),
+    "latency_days": Range(0.15, 13, "days between the cause and onset, with trap latent_cause"),
     "decoys": Range(1, 3, "changes at onset, with trap onset_decoy"),
     "noise": Range(1, 3, "factor on ordinary changes nearby, with trap change_noise"),
     "hops": Range(1, 4, "dependency edges between the alerted service and the seat of the fault"),

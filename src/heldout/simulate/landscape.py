@@ -18,6 +18,8 @@ from heldout.simulate.names import NameBook, styled
 from heldout.simulate.streams import stream
 
 ARCHETYPES = ("saas", "fleet")
+IMPORTED = "imported"
+"""The archetype of an estate that was read, not drawn."""
 _REGIONS = ("euw1", "usc2", "apn1", "use4", "euc3", "sam1")
 _QUARTERS = ("euw1a", "euw1b", "euw1c")
 
@@ -43,9 +45,10 @@ class Site:
 
     service: int
     deployment: int
-    logical: Logical
+    name: str
     cluster: str
-    pods: list[int] = field(default_factory=list)
+    level: int = 1
+    team: int = 0
 
 
 @dataclass(slots=True)
@@ -147,8 +150,12 @@ class _Builder:
         clusters = int(rng.integers(3, 6)) if fleet else 1
         self._org()
         self._cloud(clusters)
-        count = self._count(int(rng.integers(27, 33)) if fleet else int(rng.integers(56, 68)), 12)
-        shared = round(count * 0.62) if fleet else 0
+        if fleet:
+            # About 70 placed services, whatever the number of clusters.
+            shared = self._count(int(rng.integers(52, 62)) // clusters, 6)
+            count = shared + self._count(int(rng.integers(11, 16)), 6)
+        else:
+            shared, count = 0, self._count(int(rng.integers(56, 68)), 12)
         logicals = _logicals(rng, self.book, count, shared)
         places: list[dict[int, Site]] = []
         for cluster in land.clusters:
@@ -193,7 +200,7 @@ class _Builder:
             region = g.add("Region", code)
             name = f"{book.brand()}-{code}"
             land.clusters.append(name)
-            cluster = g.add("Cluster", name, name, version="1.33", region=code)
+            cluster = g.add("Cluster", name, name, version="1.33", region=code, status="ACTIVE")
             g.link(cluster, "part_of", region)
             vpc = g.add("Vpc", f"{book.brand()}-net", name, cidr=f"10.{n + 1}.0.0/16")
             g.link(vpc, "part_of", account)
@@ -228,7 +235,7 @@ class _Builder:
         known = g.find("Namespace", name, cluster)
         if known is not None:
             return known
-        namespace = g.add("Namespace", name, cluster)
+        namespace = g.add("Namespace", name, cluster, status="Active")
         g.link(namespace, "owned_by", self.teams[team])
         quota = g.add("ResourceQuota", f"{name.removesuffix('-ns')}-quota", cluster)
         self.settings(quota, "ResourceQuota")
@@ -244,7 +251,7 @@ class _Builder:
             "Service", name, cluster, tier=("edge", "mid", "base")[min(logical.level, 2)]
         )
         deployment = g.add("Deployment", name, cluster)
-        site = Site(service, deployment, logical, cluster)
+        site = Site(service, deployment, name, cluster, logical.level, logical.team)
         self.land.sites.append(site)
         namespace = self._namespace(logical.team, cluster)
         g.link(service, "part_of", namespace)
@@ -276,7 +283,7 @@ class _Builder:
         return repo
 
     def _config(self, site: Site, namespace: int) -> None:
-        g, name, cluster = self.ground, site.logical.name, site.cluster
+        g, name, cluster = self.ground, site.name, site.cluster
         config = g.add("ConfigMap", f"{name}-settings", cluster)
         self.settings(config, "ConfigMap", most=8)
         secret = g.add("Secret", f"{name}-access", cluster, type="Opaque")
@@ -303,13 +310,13 @@ class _Builder:
             g.link(flag, "constrains", site.service)
 
     def _pods(self, site: Site) -> None:
-        g, rng, name, cluster = self.ground, self.rng, site.logical.name, site.cluster
+        g, rng, name, cluster = self.ground, self.rng, site.name, site.cluster
         many = self.land.archetype == "fleet"
         count = int(rng.integers(2, 4 if many else 6))
         if rng.random() < 0.07:
             count += int(rng.integers(3, 8))
         front = g.add("K8sService", name, cluster)
-        namespace = f"{g.name(self.teams[site.logical.team]).removesuffix('-crew')}-ns"
+        namespace = f"{g.name(self.teams[site.team]).removesuffix('-crew')}-ns"
         g.facts(
             front, type="ClusterIP", selector={"app": name}, namespace=namespace,
             ports=[{"port": 80, "target_port": 8080}],
@@ -335,10 +342,9 @@ class _Builder:
             g.link(pod, "controlled_by", template)
             g.link(pod, "runs_on", nodes[int(draw) % len(nodes)])
             g.link(front, "selects", pod)
-            site.pods.append(pod)
 
     def _identity(self, site: Site) -> None:
-        g, rng, name, cluster = self.ground, self.rng, site.logical.name, site.cluster
+        g, rng, name, cluster = self.ground, self.rng, site.name, site.cluster
         account = g.add("ServiceAccount", f"{name}-sa", cluster)
         g.link(site.deployment, "uses_identity", account)
         role = g.add("IamRole", f"{name}-role", cluster)
@@ -407,7 +413,7 @@ class _Builder:
         return store
 
     def _ingress(self, site: Site) -> None:
-        g, name, cluster = self.ground, site.logical.name, site.cluster
+        g, name, cluster = self.ground, site.name, site.cluster
         ingress = g.add("Ingress", name, cluster, **{"class": "edge"})
         self.settings(ingress, "Ingress")
         front = g.find("K8sService", name, cluster)
@@ -436,7 +442,7 @@ class _Builder:
             for _ in range(self._count(8, 3))
         ]
         for site in self.land.sites:
-            if site.logical.level >= 1 and rng.random() < 0.16:
+            if site.level >= 1 and rng.random() < 0.16:
                 other = self.externals[int(rng.integers(len(self.externals)))]
                 g.link(site.service, "calls", other)
 
@@ -455,7 +461,7 @@ class _Builder:
                 g.link(entity, "owned_by", self.teams[int(rng.integers(9))])
         for site in self.land.sites:
             if rng.random() < 0.8:
-                rule = g.add("AlertRule", f"{site.logical.name}-slo", site.cluster)
+                rule = g.add("AlertRule", f"{site.name}-slo", site.cluster)
                 self.settings(rule, "AlertRule")
                 g.link(rule, "watches", site.service)
 

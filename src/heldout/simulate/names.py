@@ -8,6 +8,7 @@ name of one side can occur on the other.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 import numpy as np
 
@@ -54,15 +55,19 @@ def _half(words: Sequence[str], bank: int) -> list[str]:
     return [word for index, word in enumerate(words) if index % 2 == bank % 2]
 
 
+@cache
+def _brands(bank: int) -> tuple[str, ...]:
+    heads, tails = _half(_HEADS, bank), _half(_TAILS, bank)
+    brands = (h + m + t for h in heads for m in _MIDS for t in tails)
+    return tuple(b for b in brands if 6 <= len(b) <= 11 and not any(r in b for r in _REFUSED))
+
+
 class NameBook:
     """The names of one organisation; every word is handed out once."""
 
     def __init__(self, seed: int, bank: int) -> None:
         self._rng = stream(seed, "names", bank)
-        heads, tails = _half(_HEADS, bank), _half(_TAILS, bank)
-        brands = [h + m + t for h in heads for m in _MIDS for t in tails]
-        brands = [b for b in brands if 6 <= len(b) <= 11 and not any(r in b for r in _REFUSED)]
-        self._brands = self._shuffled(brands, 400)
+        self._brands = self._shuffled(_brands(bank), 400)
         self._first = self._shuffled(_half(_FIRST_WORDS, bank))
         self._second = self._shuffled(_half(_SECOND_WORDS, bank))
         self._given = _half(_GIVEN, bank)

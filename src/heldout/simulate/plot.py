@@ -13,15 +13,17 @@ from typing import Any, Literal
 import numpy as np
 
 from heldout.errors import SpecError
-from heldout.simulate.dressing import VERSIONED, other_edit, version_at
+from heldout.simulate.dressing import VERSIONED, image_at, other_edit
 from heldout.simulate.fault import Fault
 from heldout.simulate.ground import DEPENDS, Edit, Ground
-from heldout.simulate.landscape import Landscape
+from heldout.simulate.landscape import IMPORTED, Landscape
 from heldout.simulate.rhythm import DAY, HOUR, MINUTE, moments, near_office
 from heldout.simulate.streams import share, stream
 
 Role = Literal["cause", "decoy", "older", "fleet", "noise"]
 MAX_HOPS = 4
+MOST_NEIGHBOURS = 26
+"""A service of the path has at most as many neighbours as one page of a tool's answer holds."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,8 @@ def _seats(land: Landscape, fault: Fault, *, partial: bool) -> list[tuple[int, i
         if fault.holder and not walk:
             continue
         holder = walk[-1] if walk else seat
-        if partial != bool(ground.siblings(seat) and ground.siblings(holder)):
+        alike = bool(ground.siblings(seat)), bool(ground.siblings(holder))
+        if (not all(alike)) if partial else any(alike):
             continue
         found.append((seat, holder))
     return found
@@ -173,6 +176,8 @@ def bind(
         for above, path in upstream(ground, seat).items():
             if len(path) < 2 or ground.entities[above].kind != "Service":
                 continue
+            if max(_neighbours(ground, at) for at in path) > MOST_NEIGHBOURS:
+                continue
             off = abs(len(path) - 1 - hops)
             if off < closest:
                 closest, best = off, []
@@ -188,14 +193,27 @@ def bind(
         )
     seat, path, holder = best[int(share(seed, "bind", fault.name) * len(best))]
     name = fault.field_in(land.style)
-    old, new = fault.values[int(share(seed, "values", fault.name) * len(fault.values))]
+    old, new = _values(land, fault, seed, holder, name)
     if fault.field in VERSIONED:
-        old, new = (
-            version_at(seed, holder, cause_at - 2 * DAY, start),
-            version_at(seed, holder, cause_at, start),
-        )
+        old = image_at(ground, holder, cause_at - 2 * DAY, start)
+        new = image_at(ground, holder, cause_at, start)
     woken = _woken(ground, fault, seat, holder)
     return Binding(fault, seat, holder, name, old, new, path, seat if woken is None else woken)
+
+
+def _values(land: Landscape, fault: Fault, seed: int, holder: int, name: str) -> tuple[Any, Any]:
+    """The healthy and the biting value; an imported estate keeps its own healthy one."""
+    old, new = fault.values[int(share(seed, "values", fault.name) * len(fault.values))]
+    base = land.ground.base
+    if isinstance(new, str) and new.startswith("="):
+        new = base.get((holder, new[1:]), "64Mi")
+    if land.archetype == IMPORTED:
+        old = base.get((holder, name), old)
+    return old, new
+
+
+def _neighbours(ground: Ground, entity: int) -> int:
+    return len(ground.out(entity)) + len(ground.into(entity))
 
 
 def _woken(ground: Ground, fault: Fault, seat: int, holder: int) -> int | None:

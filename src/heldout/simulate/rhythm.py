@@ -29,26 +29,29 @@ def weekday(ts: int) -> int:
     return int((ts // DAY + 3) % 7)
 
 
-def _hourly(start: int, end: int, *, flat: bool) -> tuple[np.ndarray[Any, Any], int]:
-    first = start // HOUR * HOUR
-    hours = np.arange(first, end, HOUR, dtype=np.int64)
-    day = ((hours // DAY + 3) % 7).astype(np.int64)
-    hour = (hours // HOUR % 24).astype(np.int64)
+def _hourly(start: int, end: int, *, flat: bool) -> tuple[np.ndarray[Any, Any], Int64]:
+    """Weights of the hours between start and end, partial ones in part, and where each begins."""
+    hours = np.arange(start // HOUR * HOUR, end, HOUR, dtype=np.int64)
+    day = (hours // DAY + 3) % 7
+    hour = hours // HOUR % 24
     if flat:
         weight = 0.6 + 0.4 * (_OFFICE[hour] / 100) * np.where(day > 4, 0.3, 1.0)
     else:
         weight = _OFFICE[hour] * _WEEK[day]
-    return weight, first
+    covered = np.minimum(hours + HOUR, end) - np.maximum(hours, start)
+    return weight * (covered / HOUR), hours
 
 
 def moments(rng: np.random.Generator, count: int, start: int, end: int, *, flat: bool) -> Int64:
-    """``count`` moments between start and end, in office hours unless ``flat``; unsorted."""
-    weight, first = _hourly(start, end, flat=flat)
+    """``count`` moments from start to end, in office hours unless ``flat``; whole seconds."""
+    weight, hours = _hourly(start, end, flat=flat)
     total = np.cumsum(weight)
-    slots = np.searchsorted(total, rng.random(count) * total[-1])
-    at = first + slots.astype(np.int64) * HOUR + rng.integers(0, HOUR, count)
-    clipped: Int64 = np.clip(at, start, end - SECOND) // SECOND * SECOND
-    return clipped
+    slots = np.minimum(np.searchsorted(total, rng.random(count) * total[-1]), len(hours) - 1)
+    low = np.maximum(hours[slots], start)
+    high = np.minimum(hours[slots] + HOUR, end)
+    at = low + (rng.random(count) * (high - low)).astype(np.int64)
+    whole: Int64 = np.maximum(at // SECOND * SECOND, start)
+    return whole
 
 
 def near_office(rng: np.random.Generator, target: int, low: int, high: int) -> int:

@@ -26,7 +26,7 @@ def stream(*parts: object) -> np.random.Generator:
 
 def token(*parts: object, digits: int = 8) -> str:
     """A stable hexadecimal token for a path of names."""
-    text = _SEPARATOR.join(str(part) for part in parts)
+    text = _SEPARATOR.join(map(str, parts))
     return hashlib.blake2b(text.encode(), digest_size=16).hexdigest()[:digits]
 
 

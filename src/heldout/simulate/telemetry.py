@@ -65,7 +65,6 @@ SERIES: tuple[tuple[str, str, float, float], ...] = (
     ("request_rate", "per_s", 180.0, 0.35),
     ("error_share", "percent", 0.35, 0.5),
     ("latency_p95", "ms", 140.0, 0.25),
-    ("cpu_share", "ratio", 0.38, 0.3),
 )
 """Series of every service: name, unit, usual level, spread between services."""
 STORE_SERIES: tuple[tuple[str, str, float, float], ...] = (
@@ -76,6 +75,7 @@ STORE_SERIES: tuple[tuple[str, str, float, float], ...] = (
 
 COARSE_S, FINE_S = 300, 30
 FINE_SPAN = 2 * HOUR
+COARSE_SPAN = 14 * DAY
 
 
 class _Vocabulary:
@@ -224,7 +224,7 @@ def healthy_metrics(
     wanted = _wanted(ground, land, extra)
     fine_t0 = (now - FINE_SPAN) // (FINE_S * 1_000_000) * (FINE_S * 1_000_000)
     step = COARSE_S * 1_000_000
-    points = max(1, (fine_t0 - start) // step)
+    points = max(1, min(fine_t0 - start, COARSE_SPAN) // step)
     coarse_t0 = fine_t0 - points * step
     fine_points = (now - fine_t0) // (FINE_S * 1_000_000) + 1
     n = len(wanted)

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from heldout.simulate.catalog import CHANGING, FieldSpec, fields_of
-from heldout.simulate.dressing import COUNTERS, DRAWS, INC, VERSIONED, dress, padding, version_at
+from heldout.simulate.dressing import COUNTERS, DRAWS, INC, VERSIONED, dress, image_at, padding
 from heldout.simulate.ground import Change, Edit
 from heldout.simulate.landscape import Landscape, spell
 from heldout.simulate.rhythm import moments
@@ -58,12 +58,15 @@ class _Writer:
         self.changes: list[Change] = []
         self._spelled: dict[str, tuple[tuple[FieldSpec, str], ...]] = {}
 
-    def _specs(self, kind: str) -> tuple[tuple[FieldSpec, str], ...]:
+    def _specs(self, entity: int) -> list[tuple[FieldSpec, str]]:
+        """The catalog fields that this entity has."""
+        kind = self.land.ground.entities[entity].kind
         known = self._spelled.get(kind)
         if known is None:
             known = tuple((spec, spell(spec.field, self.land.style)) for spec in fields_of(kind))
             self._spelled[kind] = known
-        return known
+        base = self.land.ground.base
+        return [one for one in known if (entity, one[1]) in base]
 
     def human(self, type_: str, count: int) -> None:
         """Changes of settings by people and bots."""
@@ -89,7 +92,7 @@ class _Writer:
                 )
 
     def _edit(self, entity: int, ts: int, u: Sequence[float]) -> Edit | None:
-        specs = self._specs(self.land.ground.entities[entity].kind)
+        specs = self._specs(entity)
         if not specs:
             return None
         spec, field = specs[int(u[8] * len(specs))]
@@ -110,11 +113,11 @@ class _Writer:
         at = moments(rng, count, self.start, self.now, flat=self.flat).tolist()
         picks = zipf_picks(rng, pool, count)
         rows = rng.random((count, DRAWS)).tolist()
-        field = "image_tag"
+        field = "image"
         for number, (ts, entity, u) in enumerate(zip(at, picks, rows, strict=True)):
             if ts >= self.protected.get((entity, field), _NEVER):
                 continue
-            edit = Edit(entity, field, version_at(self.seed, entity, ts, self.start), None)
+            edit = Edit(entity, field, image_at(self.land.ground, entity, ts, self.start), None)
             self.changes.append(
                 dress(self.land, f"deploy/{number}", ts, (edit,), u, type_="deploy")
             )

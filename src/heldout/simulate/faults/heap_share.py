@@ -4,7 +4,7 @@ from heldout.simulate.fault import Fault, Gauge, Trigger
 
 FAULT = Fault(
     name="heap_share",
-    domain="configuration",
+    domain="workload",
     family="heap share",
     source=(
         "public: amazon-eks-ami #1866 and bottlerocket #4551 (heap by percentage meets new "

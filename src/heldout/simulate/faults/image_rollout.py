@@ -9,17 +9,12 @@ FAULT = Fault(
     source="public: scaleapi/llm-engine PR #817 (deploy expects what is not there), own words",
     seat="Service",
     holder=("runs_on>Deployment",),
-    field="image_tag",
-    said="image_tag",
-    values=(
-        ("v4.2.0", "v4.3.0"),
-        ("v2.11.4", "v2.12.0"),
-        ("v7.0.9", "v7.1.0"),
-        ("v3.8.1", "v3.9.0"),
-    ),
+    field="image",
+    said="image",
+    values=(("v4.2.0", "v4.3.0"),),
     logs=(
-        "handler panicked: column expected by image_tag {new} is missing (row {0})",
-        "cannot decode stored record {0}: field unknown since image_tag {new}",
+        "handler panicked: column expected by image {new} is missing (row {0})",
+        "cannot decode stored record {0}: field unknown since image {new}",
     ),
     gauge=Gauge("handler_panics", "per_min", 0, 140),
     trigger=Trigger(

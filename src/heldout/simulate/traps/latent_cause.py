@@ -11,11 +11,11 @@ from heldout.simulate.trap import Trap
 
 
 def compose(plot: Plot) -> Plot:
-    """Move the cause ``latency_days`` back (0.3 to 13), to working hours."""
+    """Move the cause ``latency_days`` back (0.15 to 13), to working hours."""
     days = plot.knob("latency_days", 4.0)
-    if not 0.3 <= days <= 13:
+    if not 0.15 <= days <= 13:
         raise SpecError(
-            f"knob 'latency_days' is {days}", where="spec.knobs", mend="Choose 0.3 to 13 days"
+            f"knob 'latency_days' is {days}", where="spec.knobs", mend="Choose 0.15 to 13 days"
         )
     target = plot.onset - round(days * DAY)
     slack = min(12 * HOUR, round(days * DAY / 5))

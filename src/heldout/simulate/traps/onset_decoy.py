@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heldout.simulate.dressing import VERSIONED, version_at
+from heldout.simulate.dressing import VERSIONED, image_at
 from heldout.simulate.fault import Fault, faults
 from heldout.simulate.ground import Edit
 from heldout.simulate.plot import Act, Plot
@@ -50,8 +50,9 @@ def _act(plot: Plot, number: int, ts: int, fault: Fault, service: int, holder: i
     pick = int(share(plot.seed, "decoy-values", number) * len(fault.values))
     old, new = fault.values[pick]
     if fault.field in VERSIONED:
-        new = version_at(plot.seed, holder, ts, plot.start)
-        old = version_at(plot.seed, holder, ts - 2 * DAY, plot.start)
+        ground = plot.land.ground
+        new = image_at(ground, holder, ts, plot.start)
+        old = image_at(ground, holder, ts - 2 * DAY, plot.start)
     edit = Edit(holder, fault.field_in(plot.land.style), new, old)
     return Act(f"late/{number}", "decoy", ts, edit, fault, service, why=fault.harmless)
 

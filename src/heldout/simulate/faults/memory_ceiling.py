@@ -1,0 +1,36 @@
+"""A container's memory limit was brought down to its request; the next peak is killed for it."""
+
+from heldout.simulate.fault import Fault, Gauge, Trigger
+
+FAULT = Fault(
+    name="memory_ceiling",
+    domain="workload",
+    family="memory limit",
+    source="public: bottlerocket #4551 (killed for memory at unchanged limits), own words",
+    seat="Service",
+    holder=("runs_on>Deployment",),
+    field="memory_limit",
+    said="{memory limit}",
+    values=(("1Gi", "=memory_request"), ("768Mi", "=memory_request"), ("2Gi", "=memory_request")),
+    logs=(
+        "container killed for memory (exit 137): {said}={new} reached, {0} requests lost",
+        "working set at {said} {new}, garbage collection takes {1} ms",
+    ),
+    gauge=Gauge("working_set_share", "ratio", 0.46, 1.0),
+    trigger=Trigger(
+        on="seat",
+        type="runtime",
+        summary="Traffic on {name} rose above its daily peak",
+        prose="a traffic peak needed more memory than the container may take",
+        load=1.8,
+    ),
+    mechanism=(
+        "The container's memory limit was lowered from {old} to {new}; at the next peak its "
+        "working set passed the limit and it was killed again and again"
+    ),
+    terms=(
+        ("memory", "oom", "oomkilled", "memory_limit"),
+        ("limit", "killed", "lowered", "reduced", "too low", "exit 137", "restart", "decreased"),
+    ),
+    fix="Restore the memory limit of {old}",
+)
