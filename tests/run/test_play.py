@@ -91,7 +91,7 @@ def test_both_arms_get_the_same_seeds_and_repeats_differ(tmp_path: Path):
 
 
 def test_the_arms_of_a_pair_stand_together_in_a_fixed_shuffle(tmp_path: Path):
-    """Neighbours are one pair's arms, the order is the same each time and differs by seed."""
+    """Neighbours are one repeat's arms, an incident's repeats follow each other, seeds decide."""
     cases = [stubs.case(tmp_path, f"i-{n}") for n in range(12)]
     keys = [slot.key for slot in slots(stubs.plan_of(cases))]
     assert keys == [slot.key for slot in slots(stubs.plan_of(list(reversed(cases))))]
@@ -100,6 +100,9 @@ def test_the_arms_of_a_pair_stand_together_in_a_fixed_shuffle(tmp_path: Path):
         assert (first[0], first[2]) == (second[0], second[2])
         assert {first[1], second[1]} == {"before", "after"}
     assert {key[1] for key in keys[::2]} == {"before", "after"}, "the order of arms varies"
+    incidents = [key[0] for key in keys[::4]]
+    assert len(set(incidents)) == 12
+    assert incidents != sorted(incidents)
 
 
 @pytest.mark.parametrize(

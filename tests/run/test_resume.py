@@ -109,10 +109,24 @@ def check_resumed(root: Path, server: Server, expected: list[Any]) -> None:
     assert not left
 
 
-@pytest.mark.parametrize("point", process.POINTS)
-@pytest.mark.parametrize(
-    "number", [2, pytest.param(1, marks=pytest.mark.slow), pytest.param(6, marks=pytest.mark.slow)]
-)
+SAMPLED = {"before journal", "torn landing", "after landing", "before commit", "after commit"}
+"""Killed at in every run of the tests; the other points and moments only in slow ones."""
+
+
+def moments() -> list[Any]:
+    """(point, how often it was passed before) to be killed at."""
+    return [
+        pytest.param(
+            point,
+            number,
+            marks=() if number == 2 and point in SAMPLED else pytest.mark.slow,
+        )
+        for point in process.POINTS
+        for number in (1, 2, 6)
+    ]
+
+
+@pytest.mark.parametrize(("point", "number"), moments())
 def test_a_process_killed_at_a_point_is_resumed(
     tmp_path: Path, undisturbed: list[Any], point: str, number: int
 ):
@@ -148,6 +162,7 @@ def test_fifty_random_kills(tmp_path: Path, undisturbed: list[Any], seed: int):
         check_resumed(tmp_path, server, undisturbed)
 
 
+@pytest.mark.slow
 def test_killed_twice_and_resumed_twice(tmp_path: Path, undisturbed: list[Any]):
     """A resumed run may be killed as well."""
     with Server() as server:

@@ -21,7 +21,7 @@ from pathlib import Path
 from heldout.errors import StoreError
 from heldout.store import Ledger
 
-path, told, limit = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3])
+path, told, limit, count = Path(sys.argv[1]), Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])
 ledger = Ledger.open(path)
 if limit:
     import resource
@@ -29,7 +29,7 @@ if limit:
 log = os.open(told, os.O_WRONLY | os.O_CREAT | os.O_APPEND)
 noise = os.urandom(30_000).hex()
 try:
-    for n in range(4000):
+    for n in range(count):
         rows = [{"score": "s", "incident": f"{n}-{k}", "model": noise[n:n + 8000]} for k in range(3)]
         ledger.append("looks", rows, on_commit=lambda n=n: os.write(log, f"{n}\\n".encode()))
         if n % 5 == 0:
@@ -50,9 +50,9 @@ except StoreError:
 """
 
 
-def write(path: Path, told: Path, limit: int = 0) -> subprocess.Popen[str]:
+def write(path: Path, told: Path, limit: int = 0, count: int = 4000) -> subprocess.Popen[str]:
     """A process that appends groups of three rows and writes down which ones were committed."""
-    words = [sys.executable, "-c", WRITER, str(path), str(told), str(limit)]
+    words = [sys.executable, "-c", WRITER, str(path), str(told), str(limit), str(count)]
     return subprocess.Popen(words, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 
@@ -90,9 +90,9 @@ def test_a_limit_on_the_files_size_is_a_store_error(tmp_path: Path):
 def test_without_a_limit_the_writer_finishes(tmp_path: Path):
     """The negative control."""
     path, told = tmp_path / "l.duckdb", tmp_path / "told"
-    out, err = write(path, told).communicate(timeout=120)
+    out, err = write(path, told, count=300).communicate(timeout=120)
     assert out == "finished\n", err
-    assert check(path, told) == 4000
+    assert check(path, told) == 300
 
 
 @pytest.mark.skipif(shutil.which("unshare") is None, reason="needs unshare")
@@ -102,7 +102,7 @@ def test_a_really_full_disk_is_a_store_error(tmp_path: Path):
     small.mkdir()
     script = (
         f"mount -t tmpfs -o size=3m none {small} && "
-        f'"{sys.executable}" -c "$WRITER" {small}/l.duckdb {told} 0; cp -r {small} {copy}'
+        f'"{sys.executable}" -c "$WRITER" {small}/l.duckdb {told} 0 4000; cp -r {small} {copy}'
     )
     done = subprocess.run(
         ["unshare", "-rm", "sh", "-c", script],

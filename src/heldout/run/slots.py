@@ -44,21 +44,19 @@ def slot_seed(seed: int, incident: str, repeat: int) -> int:
 
 
 def slots(plan: Plan) -> list[Slot]:
-    """Every slot of a plan in the order of play.
+    """Every slot of a plan in the order of play, fixed by the plan's seed.
 
-    Pairs of (incident, repeat) come in a shuffled order fixed by the plan's seed; the arms of a
-    pair stand together, in an order of their own, so that a drift of the provider meets both.
+    Incidents come shuffled, each with all its repeats together: its world is then loaded once, and
+    a run that a cap stops has whole incidents instead of pieces of all. The arms of one repeat
+    stand side by side, in an order of their own, so that a drift of the provider meets both.
     """
-    pairs = [
-        (_mark(plan.seed, case.incident.id, repeat), case, repeat)
-        for case in plan.cases
-        for repeat in range(plan.repeats)
-    ]
     ordered: list[Slot] = []
-    for mark, case, repeat in sorted(pairs, key=lambda pair: (pair[0], pair[1].incident.id)):
-        arms = sorted(plan.arms, key=lambda arm: _mark(plan.seed, mark, arm.name))
-        seed = slot_seed(plan.seed, case.incident.id, repeat)
-        ordered += [Slot(case, arm, repeat, seed) for arm in arms]
+    for case in sorted(plan.cases, key=lambda case: _mark(plan.seed, case.incident.id)):
+        for repeat in range(plan.repeats):
+            mark = _mark(plan.seed, case.incident.id, repeat)
+            seed = slot_seed(plan.seed, case.incident.id, repeat)
+            arms = sorted(plan.arms, key=lambda arm: _mark(mark, arm.name))
+            ordered += [Slot(case, arm, repeat, seed) for arm in arms]
     return ordered
 
 

@@ -28,6 +28,7 @@ from heldout.store.rows import Columns, Row, encode_row, insert_statement
 from heldout.store.secrets import environment_secrets
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
+    "default_block_size": "16384",
     "threads": "2",
     "memory_limit": "512MB",
     "autoinstall_known_extensions": "false",
@@ -65,6 +66,9 @@ class Ledger:
         self._local = threading.local()
         self._guard = threading.Lock()
         self._failure: StoreError | None = None
+        self._handed = 0
+        self._settled = 0
+        """Groups handed over, and groups committed or failed."""
         self._queue: queue.SimpleQueue[_Group | Future[None] | None] = queue.SimpleQueue()
         self._writer: threading.Thread | None = None
         self._secrets = environment_secrets()
@@ -136,7 +140,9 @@ class Ledger:
             (table, [encode_row(table, self._of(table), row, stamp, self._secrets) for row in rows])
             for table, rows in tables.items()
         )
-        self._queue.put(_Group(encoded, on_commit))
+        with self._guard:
+            self._handed += 1
+            self._queue.put(_Group(encoded, on_commit))
 
     def flush(self) -> None:
         """Wait until everything handed over so far is on disk, or raise why it is not."""
@@ -219,7 +225,8 @@ class Ledger:
     def _flush_future(self) -> Future[None]:
         self._check()
         done: Future[None] = Future()
-        if self.read_only:
+        if self._settled == self._handed:
+            self._check()  # What was settled last may have failed.
             done.set_result(None)
         else:
             self._queue.put(done)
@@ -239,6 +246,7 @@ class Ledger:
             groups = [item for item in items if isinstance(item, _Group)]
             if groups and self._failure is None:
                 self._commit(cursor, groups)
+            self._settled += len(groups)
             for item in items:
                 if isinstance(item, Future):
                     self._answer(item)
