@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 from functools import cache
 from pathlib import Path
 
@@ -40,7 +41,8 @@ def save(data: ReportData, directory: Path) -> Path:
         part.write_text(text, encoding="utf-8")
         part.replace(path)
     except OSError as error:
-        part.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):
+            part.unlink(missing_ok=True)
         raise HeldoutError(
             f"the report cannot be written ({error.strerror})",
             where=str(path),

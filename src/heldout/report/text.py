@@ -31,7 +31,10 @@ def render_text(data: ReportData, *, diff: bool = False) -> str:
         blocks += ["", _tuning(data.tuning)]
     if diff and data.proposal is not None:
         blocks += ["", visible(data.proposal.diff, 300, lines=True)]
-    blocks += ["", *(f"{name}: {visible(value, 80)}" for name, value in data.hashes[:3])]
+    blocks += [
+        "",
+        *(f"{visible(name, 60)}: {visible(value, 80)}" for name, value in data.hashes[:3]),
+    ]
     return "\n".join(blocks)
 
 
@@ -84,7 +87,7 @@ def _beside(score: Score) -> str:
     for arm, comparison in sorted(score.arms.items()):
         lines.append(
             (
-                f"{arm}: {rows.ARM_NOTES.get(arm, 'a further arm')}",
+                f"{visible(arm, 30)}: {rows.ARM_NOTES.get(arm, 'a further arm')}",
                 f"{comparison.after.solved_count} of {len(comparison.pairs)}",
                 str(comparison.count("fixed")),
                 str(comparison.count("broken")),
