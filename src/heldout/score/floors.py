@@ -21,6 +21,8 @@ _SERVICE = re.compile(r"^Service: (\S+)", re.MULTILINE)
 _SEVERITIES = ("critical", "error", "high", "warning", "warn", "medium", "low", "info")
 _PAGES = 40
 """Pages of 50 changes that the ranking floor reads at most."""
+_SETTINGS = ("config", "iac_apply", "cloud_api", "secret", "certificate", "flag")
+"""Types of change that set something; the ranking floor leaves out the churn of pods and deploys."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -174,13 +176,13 @@ def health_only(desk: Desk) -> dict[str, Any]:
 
 
 def alert_words(desk: Desk) -> dict[str, Any]:
-    """The change of the last two weeks whose words are nearest to the alert's (BM25)."""
+    """The setting changed in the last two weeks whose words are nearest to the alert's (BM25)."""
     window = {"since": _iso(desk.fired - timedelta(days=14)), "until": _iso(desk.fired)}
     changes: list[dict[str, Any]] = []
     cursor: str | None = None
     for _ in range(_PAGES):
         more = {"cursor": cursor} if cursor else {}
-        rows, cursor = desk.page("list_changes", limit=50, **window, **more)
+        rows, cursor = desk.page("list_changes", types=list(_SETTINGS), limit=50, **window, **more)
         changes += rows
         if not cursor or not rows:
             break
@@ -220,15 +222,21 @@ def play_floors(
     judge: Callable[[Submission, Case], bool],
     names: Iterable[str] = tuple(FLOORS),
 ) -> tuple[Floor, ...]:
-    """Every rule on every incident. ``judge`` says whether a submission is right."""
-    result = []
-    for name in names:
-        solved = {True: 0, False: 0}
-        for case in cases:
-            solved[case.is_trap] += judge(submit(FLOORS[name], case, interface), case)
-        traps = sum(case.is_trap for case in cases)
-        result.append(Floor(name, solved[True], traps, solved[False], len(cases) - traps))
-    return tuple(result)
+    """Every rule on every incident. ``judge`` says whether a submission is right.
+
+    Incident by incident, so that each world is loaded once.
+    """
+    rules = tuple(names)
+    solved = {(name, trap): 0 for name in rules for trap in (True, False)}
+    for case in cases:
+        for name in rules:
+            right = judge(submit(FLOORS[name], case, interface), case)
+            solved[name, case.is_trap] += right
+    traps = sum(case.is_trap for case in cases)
+    controls = len(cases) - traps
+    return tuple(
+        Floor(name, solved[name, True], traps, solved[name, False], controls) for name in rules
+    )
 
 
 def exact_judge(submission: Submission, case: Case) -> bool:
