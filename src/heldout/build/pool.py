@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heldout.errors import UsageError
-from heldout.simulate import GENERATOR, Fault, faults
-from heldout.simulate.fault import fault_named
+from heldout.simulate import GENERATOR, Fault
+from heldout.simulate.fault import fault_named, faults
 from heldout.simulate.streams import share, stream, token
 from heldout.truth import Spec
 
@@ -144,8 +144,6 @@ def _spec(
 
 def reseeded(spec: Spec, plan: SetPlan, name: str, attempt: int) -> Spec:
     """The draft with the seed, id and canary of one attempt."""
-    from dataclasses import replace
-
     root = (plan.seed, plan.name, name, attempt)
     return replace(
         spec,

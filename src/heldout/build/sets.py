@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
+import shutil
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Literal
 
 from heldout.build.pool import SetPlan, drafts, reseeded
 from heldout.build.splitting import split_by_group
 from heldout.build.validity import Subject, findings
-from heldout.build.worlds import materialise, store
+from heldout.build.worlds import make, materialise, store
 from heldout.errors import HeldoutError, SpecError
 from heldout.graph import write_world
 from heldout.settings import Settings
-from heldout.simulate import GENERATOR, Generated, generate
-from heldout.split import HeldoutAccess, Split, read_specs, read_split, write_split
+from heldout.simulate import GENERATOR, Generated
+from heldout.split import HeldoutAccess, Side, Split, read_specs, read_split, write_split
 from heldout.truth import Spec, truth_digest, write_spec
 
 ATTEMPTS = 12
@@ -58,7 +58,7 @@ def make_set(settings: Settings, plan: SetPlan, *, replace_existing: bool = Fals
     for number, draft in enumerate(pool):
         side = sides[draft.group]
         spec, made = _valid(settings, plan, draft, number, side, discards)
-        _freeze(directory, spec, made)
+        freeze_incident(directory, spec, made)
         ids["train" if side == 0 else "test"].append(spec.id)
     write_split(Split(plan.name, tuple(ids["train"]), tuple(ids["test"])), directory)
     return SetReport(plan.name, {name: len(found) for name, found in ids.items()}, discards)
@@ -77,7 +77,7 @@ def _valid(
             continue
         wrong = findings(Subject(spec, made))
         if not wrong:
-            return _stored(settings, spec, made), made
+            return store_incident(settings, spec, made), made
         discards.update(wrong[:1])
     raise SpecError(
         f"no valid world in {ATTEMPTS} attempts for fault '{draft.fault}' with traps "
@@ -87,13 +87,12 @@ def _valid(
     )
 
 
-def _stored(settings: Settings, spec: Spec, made: Generated) -> Spec:
+def store_incident(settings: Settings, spec: Spec, made: Generated) -> Spec:
+    """Put a world and its truth into the cache; return the spec with their digests."""
     stage = settings.worlds / f".{spec.id}.new"
     digest = write_world(made.tables, stage)
     final = settings.worlds / digest
     if final.exists():
-        import shutil
-
         shutil.rmtree(stage)
     else:
         stage.rename(final)
@@ -102,7 +101,8 @@ def _stored(settings: Settings, spec: Spec, made: Generated) -> Spec:
     return pinned
 
 
-def _freeze(directory: Path, spec: Spec, made: Generated) -> None:
+def freeze_incident(directory: Path, spec: Spec, made: Generated) -> None:
+    """Write the spec and the alert of one incident to its set."""
     write_spec(spec, directory / "specs" / f"{spec.id}.toml")
     path = directory / "alerts" / f"{spec.id}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
@@ -117,16 +117,16 @@ def rehash(settings: Settings, set_name: str, access: HeldoutAccess) -> int:
     directory = settings.set_dir(set_name)
     changed = 0
     for spec in _all_specs(directory, access):
-        made = generate(spec)
-        pinned = _stored(settings, replace(spec, generator=GENERATOR), made)
+        made = make(spec, directory)
+        pinned = store_incident(settings, replace(spec, generator=GENERATOR), made)
         if pinned != spec:
             changed += 1
-            _freeze(directory, pinned, made)
+            freeze_incident(directory, pinned, made)
     return changed
 
 
 def _all_specs(directory: Path, access: HeldoutAccess) -> list[Spec]:
-    sides: tuple[Literal["train", "test"], ...] = ("train", "test")
+    sides: tuple[Side, ...] = ("train", "test")
     return [spec for side in sides for spec in read_specs(directory, side, access)]
 
 
@@ -150,25 +150,29 @@ def build_everything(
         directory = settings.set_dir(name)
         split = read_split(directory)
         specs = _all_specs(directory, access)
-        made = materialise(settings, specs, workers=workers)
+        made = materialise(settings, specs, directory, workers=workers)
         total += len(specs)
         lines.append(
             f"{name}: train {len(split.train)}, test {len(split.test)}, made {made}, "
             f"verified {len(specs)}"
         )
         if validate:
-            lines += validated(specs)
+            lines += validated(specs, directory)
     lines.append(f"{total} valid incidents")
     return "\n".join(lines)
 
 
-def validated(specs: Sequence[Spec]) -> list[str]:
-    """Run the validity gate over simulated specs; a finding is a :class:`SpecError`."""
+def validated(specs: Sequence[Spec], directory: Path) -> list[str]:
+    """Run the validity gate over the specs of a set; a finding is a :class:`SpecError`.
+
+    Recorded incidents have no twins and are passed over.
+    """
     wrong: list[str] = []
-    checked = [spec for spec in specs if spec.origin == "simulated"]
+    checked = [spec for spec in specs if spec.origin != "recorded"]
     for spec in checked:
         try:
-            wrong += [f"{spec.id} {one}" for one in findings(Subject(spec, generate(spec)))]
+            found = findings(Subject(spec, make(spec, directory)))
+            wrong += [f"{spec.id} {one}" for one in found]
         except HeldoutError as error:
             wrong.append(f"{spec.id} {error}")
     if wrong:

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
 from typing import NamedTuple
 
+from heldout.build.topologies import read_topology, topology_path
 from heldout.errors import HeldoutError, SpecError, WorldError
 from heldout.graph import verify_world, write_world
 from heldout.incident import Incident
 from heldout.settings import Settings
-from heldout.simulate import GENERATOR, Generated, generate
+from heldout.simulate import GENERATOR, Generated, generate, graft
 from heldout.split import Case, HeldoutAccess, Side, read_specs
 from heldout.truth import Spec, read_truth, truth_digest, write_truth
 
@@ -45,7 +46,7 @@ def cases(
     """
     directory = settings.set_dir(set_name)
     specs = read_specs(directory, side, access)
-    materialise(settings, specs, workers=workers)
+    materialise(settings, specs, directory, workers=workers)
     return tuple(_case(settings, directory, spec, side) for spec in specs)
 
 
@@ -84,28 +85,34 @@ def read_alert(directory: Path, incident: str) -> str:
         ) from error
 
 
-def materialise(settings: Settings, specs: Sequence[Spec], *, workers: int = 1) -> int:
-    """Make and verify what is missing for ``specs``; return how many were made."""
+class Job(NamedTuple):
+    """One world to make, as a worker process gets it."""
+
+    spec: Spec
+    worlds: Path
+    truths: Path
+    directory: Path
+
+
+def materialise(
+    settings: Settings, specs: Sequence[Spec], directory: Path, *, workers: int = 1
+) -> int:
+    """Make and verify what is missing for specs of the set in ``directory``; return how many."""
     missing = []
     for spec in specs:
         place = place_of(settings, spec)
         if not spec.world_digest or not spec.truth_digest:
             raise SpecError(
-                "the spec pins no world", where=f"spec {spec.id}",
+                "the spec pins no world",
+                where=f"spec {spec.id}",
                 mend="Run 'heldout build --rehash' on the set",
-            )  # fmt: skip
+            )
         if place.world.is_dir() and place.truth.is_file():
             verify_world(place.world, spec.world_digest)
             read_truth(place.truth, digest=spec.truth_digest)
         else:
             missing.append(spec)
-    for spec in _unmade(missing):
-        raise WorldError(
-            f"its world is not in the cache and comes from '{spec.source}', not from the generator",
-            where=f"spec {spec.id}",
-            mend="Make it again with the 'heldout ingest' command it was made with",
-        )
-    jobs = [(spec, settings.worlds, settings.truths) for spec in missing]
+    jobs = [_job(settings, directory, spec) for spec in missing]
     if workers > 1 and len(jobs) > 1:
         pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn"))
         with pool:
@@ -116,16 +123,28 @@ def materialise(settings: Settings, specs: Sequence[Spec], *, workers: int = 1) 
     return len(missing)
 
 
-def _unmade(specs: Iterable[Spec]) -> list[Spec]:
-    return [spec for spec in specs if spec.origin != "simulated"]
+def _job(settings: Settings, directory: Path, spec: Spec) -> Job:
+    if spec.origin == "recorded":
+        raise WorldError(
+            f"its world is not in the cache and was recorded from '{spec.source}'",
+            where=f"spec {spec.id}",
+            mend="Make it again with the 'heldout ingest' command it was made with",
+        )
+    return Job(spec, settings.worlds, settings.truths, directory)
 
 
-def _make(job: tuple[Spec, Path, Path]) -> None:
-    spec, worlds, truths = job
-    made = generate(spec)
-    if truth_digest(made.truth) != spec.truth_digest:
-        raise _differs(spec, "truth")
-    store(made, spec, worlds, truths)
+def make(spec: Spec, directory: Path) -> Generated:
+    """What a spec of the set in ``directory`` makes; an overlay on its kept topology."""
+    if spec.origin == "overlay":
+        return graft(read_topology(topology_path(directory, spec.id)), spec)
+    return generate(spec)
+
+
+def _make(job: Job) -> None:
+    made = make(job.spec, job.directory)
+    if truth_digest(made.truth) != job.spec.truth_digest:
+        raise _differs(job.spec, "truth")
+    store(made, job.spec, job.worlds, job.truths)
 
 
 def store(made: Generated, spec: Spec, worlds: Path, truths: Path) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from heldout.errors import SpecError
 from heldout.graph.topology import Topology
 from heldout.simulate.ground import Ground
@@ -19,7 +21,7 @@ def graft(topology: Topology, spec: Spec, *, variant: str = "") -> Generated:
     """
     topology.check()
     land = imported_landscape(topology, spec)
-    return assemble(spec, plot_of(spec, land), variant=variant)
+    return replace(assemble(spec, plot_of(spec, land), variant=variant), topology=topology)
 
 
 def imported_landscape(topology: Topology, spec: Spec) -> Landscape:

@@ -8,6 +8,7 @@ from typing import Any
 
 from heldout.errors import SpecError
 from heldout.graph.schema import MetricBlock, WorldTables
+from heldout.graph.topology import Topology
 from heldout.simulate.alerts import Alarm, alarm, alert_rows
 from heldout.simulate.answer import write_truth
 from heldout.simulate.dressing import DRAWS, dress, padding
@@ -34,11 +35,12 @@ TRIGGER_KEY = "wake"
 
 @dataclass(frozen=True, slots=True)
 class Generated:
-    """A world with its truth and its alert."""
+    """A world with its truth, its alert, and the imported topology under it where there is one."""
 
     tables: WorldTables
     truth: Truth
     alert: str
+    topology: Topology | None = None
 
 
 def plot_of(spec: Spec, land: Landscape | None = None) -> Plot:

@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 
 from heldout.graph.schema import LogBlock
-from heldout.simulate import Generated, generate
+from heldout.simulate import Generated, generate, graft
 from heldout.truth import Spec, Truth
 
 TWIN_LOG_LINES = 500
@@ -46,7 +46,13 @@ class Subject:
         """A twin of the incident."""
         if variant not in self._twins:
             knobs = {**self.spec.knobs, "log_lines": TWIN_LOG_LINES}
-            self._twins[variant] = generate(replace(self.spec, knobs=knobs), variant=variant)
+            lean = replace(self.spec, knobs=knobs)
+            topology = self.made.topology
+            self._twins[variant] = (
+                generate(lean, variant=variant)
+                if topology is None
+                else graft(topology, lean, variant=variant)
+            )
         return self._twins[variant]
 
     @cached_property

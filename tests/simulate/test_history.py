@@ -1,0 +1,104 @@
+"""Facts are base state plus replayed diffs; people keep office hours; noise looks like causes."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+
+import numpy as np
+import pytest
+from tests.simulate.small import small_spec
+
+from heldout.graph.ontology import check_edge, check_kind
+from heldout.simulate import Generated, generate
+from heldout.simulate.catalog import fields_of, types_for
+from heldout.simulate.fault import faults
+from heldout.simulate.rhythm import DAY, HOUR, moments
+from heldout.simulate.streams import stream
+
+
+@pytest.fixture(scope="module")
+def made() -> Generated:
+    """One small world."""
+    return generate(small_spec())
+
+
+def _rows(made: Generated, table: str) -> list[dict[str, object]]:
+    columns = made.tables.columns[table]
+    return [
+        dict(zip(columns, values, strict=True)) for values in zip(*columns.values(), strict=True)
+    ]
+
+
+def test_base_state_and_replayed_diffs_equal_the_facts_at_random_times(made: Generated):
+    """As-of state from diffs equals as-of state from facts at 50 random times."""
+    facts, when = _rows(made, "fact"), {r["id"]: r["ts"] for r in _rows(made, "change_event")}
+    diffs = sorted(
+        _rows(made, "change_diff"), key=lambda d: (when[d["event_id"]], str(d["event_id"]))
+    )
+    start, now = made.tables.start, made.tables.now
+    base = {(f["entity_id"], f["field"]): f["value_json"] for f in facts if f["event_id"] == ""}
+    for moment in stream("times").integers(start, now, 50).tolist():
+        state = dict(base)
+        for diff in diffs:
+            if when[diff["event_id"]] <= moment:
+                key = (diff["entity_id"], diff["field"])
+                assert state.get(key, "null") == diff["old_json"]
+                state[key] = diff["new_json"]
+        as_of = {
+            (f["entity_id"], f["field"]): f["value_json"]
+            for f in facts
+            if f["valid_from"] <= moment < f["valid_to"]
+        }
+        assert as_of == state
+
+
+def test_every_kind_and_edge_fits_the_ontology(made: Generated):
+    """No entity of an unknown kind, no edge out of signature, no isolated service."""
+    kinds = dict(zip(made.tables.columns["entity"]["id"], made.tables.columns["entity"]["kind"],
+                     strict=True))  # fmt: skip
+    for kind in set(kinds.values()):
+        check_kind(kind)
+    touched: Counter[str] = Counter()
+    for edge in _rows(made, "edge"):
+        check_edge(kinds[str(edge["src"])], str(edge["pred"]), kinds[str(edge["dst"])])
+        touched.update((str(edge["src"]), str(edge["dst"])))
+    assert all(touched[one] for one, kind in kinds.items() if kind in ("Service", "Deployment"))
+
+
+def test_people_keep_office_hours_and_ends_attract_nobody():
+    """More than 90 % of human moments lie in 8-19 h, few at weekends, none pile up at the ends."""
+    start = 1_769_990_400_000_000
+    at = moments(stream("m"), 20_000, start, start + 14 * DAY + HOUR // 3, flat=False)
+    hours = at // HOUR % 24
+    assert np.mean((hours >= 8) & (hours < 19)) > 0.9
+    assert np.mean((at // DAY + 3) % 7 > 4) < 0.04
+    assert np.max(np.bincount((at - start) // 60_000_000)) < 40
+
+
+def test_the_causes_field_also_changes_elsewhere():
+    """Other entities of the holder's kind change the same field, so the field alone tells nothing."""
+    hits = Counter()
+    for seed in range(6):
+        made = generate(small_spec(seed=seed, knobs={"events": 3000, "scale": 0.5}))
+        fields = Counter(row["field"] for row in _rows(made, "change_diff"))
+        hits["elsewhere"] += fields[made.truth.culprit_field] > 1
+    assert hits["elsewhere"] >= 5
+
+
+def test_the_catalog_knows_every_faults_field():
+    """A fault's holder kind changes in ordinary life, and its field is among what changes."""
+    for fault in faults().values():
+        if fault.cause == "change":
+            assert any(spec.field == fault.field for spec in fields_of(fault.holder_kind))
+            assert types_for(fault.holder_kind)
+
+
+def test_values_are_json_and_logs_have_levels(made: Generated):
+    """Every stored value parses; errors are a small share of healthy lines."""
+    for row in _rows(made, "change_diff")[:500]:
+        json.loads(str(row["old_json"]))
+        json.loads(str(row["new_json"]))
+    block = made.tables.logs[0]
+    levels = np.array(block.template_level)[block.template]
+    assert 0.005 < np.mean(levels == "ERROR") < 0.05
