@@ -115,14 +115,14 @@ class Amount:
         return any(close(self.value, common) for common in _COMMON.get(self.dimension, ()))
 
     def is_distinctive(self) -> bool:
-        """True for a bare number that nobody writes by chance: 100 and up, not in round hundreds.
+        """True for a bare number that nobody writes by chance: 100 and up, not round.
 
-        Calendar years and HTTP status codes are not distinctive.
+        Calendar years, status codes and powers of two are not distinctive.
         """
         value = self.value
         if value != int(value):
             return value >= 10
-        if value < 100 or value % 100 == 0 or 1990 <= value <= 2100:
+        if value < 100 or value % (10 if value < 1000 else 100) == 0 or 1990 <= value <= 2100:
             return False
         return int(value) not in _WELL_KNOWN
 
@@ -195,9 +195,9 @@ def amounts_of_value(value_json: str, field: str) -> list[Amount]:
             found.extend(_bare(float(text), field))
         else:
             found.extend(amount for amount in amounts(text) if amount.dimension != "number")
-            digits = re.match(r"\d+(?:\.\d+)?", text)
-            if digits:
-                found.append(Amount("number", float(digits.group())))
+            measured = re.fullmatch(r"(\d+(?:\.\d+)?) ?[A-Za-z%]{1,12}", text)
+            if measured:
+                found.append(Amount("number", float(measured[1])))
     return found
 
 

@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
+from hashlib import blake2b
 from typing import Any, NamedTuple
 
 from heldout.gate.amounts import amounts, amounts_of_value
@@ -21,13 +22,14 @@ from heldout.gate.names import (
     judge_name,
     unknown_parts,
 )
-from heldout.gate.shingles import PHRASE, TITLE, shingle, shingles
+from heldout.gate.shingles import PHRASE, TITLE, shingles
 from heldout.gate.vocabulary import Vocabulary, tokens
 from heldout.truth import Truth
 
 EXTRACTOR_VERSION = "1"
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-._/][A-Za-z0-9]+)+")
+_NEITHER = re.compile(r"[^a-z0-9]+")
 _SHAPED = re.compile(r"[A-Za-z0-9][\w.:/@-]{4,120}")
 _PERSON_ACTORS = frozenset({"person"})
 _SKIPPED_KINDS = frozenset({"Region", "AlertRule", "CloudAccount", "PullRequest", "QuotaLimit"})
@@ -61,6 +63,8 @@ class Extract:
     values: list[Value] = field(default_factory=list)
     opaque: Any = field(default_factory=set)
     """Hashes of ids, commits and pull requests, for provenance only: shapes refuse them."""
+    looked_at: set[tuple[str, Kind, Role]] = field(default_factory=set)
+    """Surfaces that were judged already while it is made."""
 
     def add(self, found: Found) -> None:
         """Keep the strongest reading of a name."""
@@ -72,7 +76,8 @@ class Extract:
 
 def opaque_hash(text: str) -> int:
     """64-bit hash of an id, whatever its case and separators."""
-    return shingle(("id", re.sub(r"[^a-z0-9]", "", text.lower())))
+    bare = _NEITHER.sub("", text.lower())
+    return int.from_bytes(blake2b(bare.encode(), digest_size=8).digest(), "little")
 
 
 class Extractor:
@@ -102,6 +107,9 @@ class Extractor:
         return found
 
     def _name(self, found: Extract, surface: str, kind: Kind, role: Role) -> None:
+        if (surface, kind, role) in found.looked_at:
+            return
+        found.looked_at.add((surface, kind, role))
         surface = base_name(surface.strip())
         if not MIN_NAME <= len(surface) <= 200:
             return
@@ -117,8 +125,10 @@ class Extractor:
 
     def _counts(self, judged: Judged, kind: Kind, role: Role) -> bool:
         """False for a key or a log word that had no part and is made of known words alone."""
-        if kind not in {"key", "log"} or role in {"culprit", "decoy"}:
+        if kind not in {"key", "log"} or role == "culprit":
             return True
+        if role == "decoy":
+            return judged.tier in {"T1", "T2"}
         return judged.tier == "T1" and bool(unknown_parts(judged, self._vocabulary))
 
     def _judge(self, surface: str, kind: Kind) -> Judged:

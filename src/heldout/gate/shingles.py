@@ -36,7 +36,11 @@ class Word(NamedTuple):
 
 @lru_cache(maxsize=20_000)
 def content_words(line: str) -> tuple[Word, ...]:
-    """The stemmed content words of a folded line."""
+    """The stemmed content words of a folded line, remembered."""
+    return _content_words(line)
+
+
+def _content_words(line: str) -> tuple[Word, ...]:
     return tuple(
         Word(_stem(word), match.start(), match.end())
         for match in _WORD.finditer(line)
@@ -62,7 +66,7 @@ def _sentences(text: str) -> Iterable[str]:
 
 
 def _runs(sentence: str, size: int) -> Iterator[int]:
-    stems = [word.stem for word in content_words(sentence)]
+    stems = [word.stem for word in _content_words(sentence)]
     for at in range(len(stems) - size + 1):
         run = stems[at : at + size]
         if sum(len(stem) > 2 and stem.isalpha() for stem in run) > size // 2:
@@ -75,6 +79,7 @@ def _hash(words: tuple[str, ...]) -> int:
     return int.from_bytes(digest, "little")
 
 
+@lru_cache(maxsize=100_000)
 def _stem(word: str) -> str:
     word = word.removesuffix("'s")
     for ending in _ENDINGS:

@@ -29,7 +29,7 @@ _PATTERNS: tuple[tuple[str, Severity, str, str], ...] = (
     ("evaluation", "reject", _TALK_HINT,
      r"\b(?:the|this|a) (?:simulat(?:or|ion)|simulated (?:world|incident))\b|\bfault[ -]?inject"),
     ("evaluation", "reject", _TALK_HINT,
-     r"\b(?:canary string|expected answer|correct answer|accepted answers?|near[ -]miss "
+     r"\b(?:canary string|expected answer|accepted answers?|near[ -]miss "
      r"answers?)\b"),
     ("evaluation", "warn", _TALK_HINT, r"\bdecoys?\b|\bscenario\b|\bdata ?set\b"),
     ("single incident", "reject", _CASE_HINT,
