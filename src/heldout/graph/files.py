@@ -8,12 +8,13 @@ folder and renamed, so that a full disk or a killed process leaves nothing half-
 
 from __future__ import annotations
 
+import errno
 import hashlib
 import json
 import shutil
 import uuid
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -268,13 +269,7 @@ def _staged(directory: Path) -> Iterator[Path]:
     try:
         stage.mkdir(parents=True)
         yield stage
-        if directory.exists():
-            old = stage.with_suffix(".old")
-            directory.rename(old)
-            stage.rename(directory)
-            shutil.rmtree(old)
-        else:
-            stage.rename(directory)
+        _move_into_place(stage, directory)
     except (OSError, duckdb.IOException) as error:
         raise WorldError(
             f"the world could not be written ({error})",
@@ -284,6 +279,22 @@ def _staged(directory: Path) -> Iterator[Path]:
     finally:
         if stage.exists():
             shutil.rmtree(stage, ignore_errors=True)
+
+
+def _move_into_place(stage: Path, directory: Path) -> None:
+    """Rename, after what is there; another process may be doing the same at this moment."""
+    for _ in range(20):
+        try:
+            stage.rename(directory)
+            return
+        except OSError as error:
+            if error.errno not in (errno.ENOTEMPTY, errno.EEXIST):
+                raise
+        old = stage.with_name(f"{stage.name}.{uuid.uuid4().hex[:8]}.old")
+        with suppress(FileNotFoundError):
+            directory.rename(old)
+        shutil.rmtree(old, ignore_errors=True)
+    stage.rename(directory)
 
 
 def _file_hash(path: Path) -> str:

@@ -203,6 +203,9 @@ PREDICATES: Mapping[str, Signature] = {
 }  # fmt: skip
 """The predicates, order fixed, with their signatures."""
 
+BELONGING = frozenset({"part_of", "owned_by", "declared_in", "built_from", "watches"})
+"""Predicates of belonging: no traffic, load or right passes along them."""
+
 _KIND_SET = frozenset(KINDS)
 
 

@@ -101,7 +101,8 @@ TOOLS: tuple[Tool, ...] = (
     ),
     Tool(
         "find_paths",
-        "How two entities are connected, shortest first, in either direction of the edges.",
+        "How two entities are connected, in either direction of the edges, shortest first; paths "
+        "through shared owners, namespaces or repositories come last.",
         (
             text("src", "Id of the entity to start from.", required=True),
             text("dst", "Id of the entity to reach.", required=True),

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import orjson
 from rapidfuzz import fuzz, process
 
-from heldout.graph.ontology import PREDICATES, near
+from heldout.graph.ontology import BELONGING, PREDICATES, near
 from heldout.graph.snapshot import Edge, Entity
 from heldout.graph.status import status_from_facts
 from heldout.graph.tools.backend import Args
@@ -16,7 +16,9 @@ from heldout.graph.tools.page import Page, clip, clip_value, iso
 from heldout.graph.tools.reader import Reader, sliced
 from heldout.graph.tools.refusals import Refusal
 
-_PREDICATE_ORDER = {name: index for index, name in enumerate(PREDICATES)}
+_PREDICATE_ORDER = {
+    name: (name in BELONGING, index) for index, name in enumerate(PREDICATES)
+}  # fmt: skip
 _FUZZY_FROM = 72
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -16,6 +17,9 @@ MOST_POINTS = 60
 _SECOND = 1_000_000
 _QUIET_SHARE = 4
 _RUN = 3
+_ROUND_STEPS = (
+    1, 5, 10, 15, 30, 60, 120, 300, 600, 900, 1_800, 3_600, 7_200, 10_800, 21_600, 43_200, 86_400,
+)  # fmt: skip
 
 
 def query_metrics(reader: Reader, args: Args) -> Page:
@@ -51,10 +55,13 @@ def query_metrics(reader: Reader, args: Args) -> Page:
 
 
 def _step(window: Window, asked: int | None) -> int:
-    """The step asked for in microseconds, widened to whole seconds that give sixty points."""
+    """The step asked for in microseconds, widened to a round one that gives sixty points."""
     span = window.until - window.since + 1
-    least = -(-span // (MOST_POINTS * _SECOND))
-    return max(asked or 0, least, 1) * _SECOND
+    least = max(-(-span // (MOST_POINTS * _SECOND)), asked or 0, 1)
+    if least == asked:
+        return least * _SECOND
+    rounded = next((one for one in _ROUND_STEPS if one >= least), least)
+    return rounded * _SECOND
 
 
 _Series = tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]
@@ -70,18 +77,20 @@ def _points(reader: Reader, ids: list[str], window: Window) -> dict[str, _Series
     found: dict[str, _Series] = {
         one: (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)) for one in ids
     }
-    for (
-        place,
-        one,
-        t0,
-        step_s,
-    ) in chunks:
+    wanted = []
+    for place, one, t0, step_s in chunks:
         step = step_s * _SECOND
         first = max(0, -((t0 - window.since) // step))
-        fine = _slice(reader, place, first, (window.until - t0) // step + 1)
+        end = (window.until - t0) // step + 1
+        if end > first:
+            wanted.append(_Slice(place, one, t0, step, first, end))
+    values = _values(reader, wanted)
+    for cut in wanted:
+        fine = values[cut.place]
         if not len(fine):
             continue
-        times = t0 + (first + np.arange(len(fine), dtype=np.int64)) * step
+        one = cut.series
+        times = cut.t0 + (cut.first + np.arange(len(fine), dtype=np.int64)) * cut.step
         old_times, old = found[one]
         keep = (old_times < times[0]) | (old_times > times[-1])
         merged = np.concatenate([old_times[keep], times])
@@ -90,18 +99,33 @@ def _points(reader: Reader, ids: list[str], window: Window) -> dict[str, _Series
     return {one: (t[~np.isnan(v)], v[~np.isnan(v)]) for one, (t, v) in found.items()}
 
 
-def _slice(
-    reader: Reader, place: int, first: int, end: int
-) -> np.ndarray[Any, np.dtype[np.float64]]:
-    """Values ``first`` to ``end`` of one chunk, gaps as NaN."""
+class _Slice(NamedTuple):
+    """The part of a chunk that lies in the window: points ``first`` up to ``end``."""
+
+    place: int
+    series: str
+    t0: int
+    step: int
+    first: int
+    end: int
+
+
+def _values(
+    reader: Reader, slices: Sequence[_Slice]
+) -> dict[int, np.ndarray[Any, np.dtype[np.float64]]]:
+    """The values of each slice by the place of its chunk, gaps as NaN."""
     found = reader.columns(
-        "select unnest(list_slice(vals, $first + 1, $end)) as v from metric_chunk where rowid = $r",
-        {"first": first, "end": end, "r": place},
-    )["v"]
-    values: np.ndarray[Any, np.dtype[np.float64]] = np.ma.filled(
-        np.ma.asarray(found, dtype=np.float64), np.nan
+        "select c.rowid as place, unnest(list_slice(c.vals, w.first + 1, w.stop)) as v "
+        "from metric_chunk c join (select unnest($places) as place, unnest($firsts) as first, "
+        "unnest($ends) as stop) w on c.rowid = w.place",
+        {
+            "places": [one.place for one in slices],
+            "firsts": [one.first for one in slices],
+            "ends": [one.end for one in slices],
+        },
     )
-    return values
+    values = np.ma.filled(np.ma.asarray(found["v"], dtype=np.float64), np.nan)
+    return {one.place: values[found["place"] == one.place] for one in slices}
 
 
 def _drawn(series: _Series, window: Window, step: int) -> dict[str, Any]:

@@ -5,14 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
+from heldout.graph.ontology import BELONGING
 from heldout.graph.snapshot import Entity
 from heldout.graph.tools.backend import Args
 from heldout.graph.tools.entities import steps
 from heldout.graph.tools.page import Page
 from heldout.graph.tools.reader import Reader, sliced
-
-_PLAIN = frozenset({"part_of", "owned_by", "declared_in", "built_from", "watches"})
-"""Edges of belonging: a path through them says less than one that traffic takes."""
 
 _MOST_PATHS = 200
 _MOST_STEPS = 20_000
@@ -25,28 +23,34 @@ class _Hop(NamedTuple):
 
 
 def find_paths(reader: Reader, args: Args) -> Page:
-    """Simple paths in either direction of the edges, shortest first."""
+    """Simple paths in either direction of the edges: through use first, then through belonging."""
     src, dst = reader.entity(args["src"]), reader.entity(args["dst"])
-    max_len = args.get("max_len", 5)
-    links = _Links(reader)
-    far = _distances(links, dst.id, max_len)
-    paths: list[tuple[_Hop, ...]] = []
-    if src.id != dst.id and src.id in far:
-        search = _Search(links, far, dst.id)
-        for length in range(far[src.id], max_len + 1):
-            search.extend((_Hop(src.id, "", ""),), length)
-            if search.spent or len(search.found) >= _MOST_PATHS:
-                break
-        paths = search.found
-    paths.sort(key=lambda path: (len(path), _weight(path), _names(reader, path)))
+    found: dict[tuple[_Hop, ...], None] = {}
+    for belonging in (False, True):
+        links = _Links(reader, belonging=belonging)
+        paths = _paths(links, src.id, dst.id, args.get("max_len", 5))
+        ranked = sorted(paths, key=lambda path: (len(path), _weight(path), _names(reader, path)))
+        found.update(dict.fromkeys(ranked))
     rows = [
         {
             "length": len(path) - 1,
             "path": [_node(reader.graph.entities, hop) for hop in path],
         }
-        for path in paths
+        for path in list(found)[:_MOST_PATHS]
     ]
     return sliced(rows, args, gaps=reader.gaps("graph", None, (src.id, dst.id)))
+
+
+def _paths(links: _Links, src: str, dst: str, most: int) -> list[tuple[_Hop, ...]]:
+    far = _distances(links, dst, most)
+    if src == dst or src not in far:
+        return []
+    search = _Search(links, far, dst)
+    for length in range(far[src], most + 1):
+        search.extend((_Hop(src, "", ""),), length)
+        if search.spent or len(search.found) >= _MOST_PATHS:
+            break
+    return search.found
 
 
 def _node(entities: Mapping[str, Entity], hop: _Hop) -> dict[str, Any]:
@@ -63,7 +67,7 @@ def _node(entities: Mapping[str, Entity], hop: _Hop) -> dict[str, Any]:
 
 
 def _weight(path: Sequence[_Hop]) -> int:
-    return sum(hop.predicate in _PLAIN for hop in path)
+    return sum(hop.predicate in BELONGING for hop in path)
 
 
 def _names(reader: Reader, path: Sequence[_Hop]) -> tuple[str, ...]:
@@ -71,10 +75,11 @@ def _names(reader: Reader, path: Sequence[_Hop]) -> tuple[str, ...]:
 
 
 class _Links:
-    """Neighbours now, each entity asked for once."""
+    """Neighbours now, each entity asked for once; with or without edges of belonging."""
 
-    def __init__(self, reader: Reader) -> None:
+    def __init__(self, reader: Reader, *, belonging: bool) -> None:
         self._reader = reader
+        self._belonging = belonging
         self._known: dict[str, tuple[_Hop, ...]] = {}
 
     def of(self, entity: str) -> tuple[_Hop, ...]:
@@ -82,10 +87,12 @@ class _Links:
         if found is None:
             near: dict[str, _Hop] = {}
             for edge, way, other in steps(self._reader, entity, "both", self._reader.now):
+                if edge.pred in BELONGING and not self._belonging:
+                    continue
                 hop = _Hop(other, edge.pred, way)
-                if other not in near or near[other].predicate in _PLAIN:
+                if other not in near or near[other].predicate in BELONGING:
                     near[other] = hop
-            found = tuple(sorted(near.values(), key=lambda hop: (hop.predicate in _PLAIN, hop)))
+            found = tuple(sorted(near.values(), key=lambda hop: (hop.predicate in BELONGING, hop)))
             self._known[entity] = found
         return found
 
