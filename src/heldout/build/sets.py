@@ -15,7 +15,7 @@ from heldout.build.worlds import make, materialise, store
 from heldout.errors import HeldoutError, SpecError
 from heldout.graph import write_world
 from heldout.settings import Settings
-from heldout.simulate import GENERATOR, Generated
+from heldout.simulate import GENERATOR, Generated, generate
 from heldout.split import HeldoutAccess, Side, Split, read_specs, read_split, write_split
 from heldout.truth import Spec, truth_digest, write_spec
 
