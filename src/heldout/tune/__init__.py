@@ -1,6 +1,6 @@
 """The tuning job: failures on train into a gated, screened and confirmed proposal."""
 
-from heldout.tune.acceptance import Decision, Effect, decide, effect
+from heldout.tune.acceptance import Decision, Effect, effect, judge_guard, judge_target
 from heldout.tune.job import new_job_id, resume_tune, tune
 from heldout.tune.options import TuneOptions
 from heldout.tune.results import Accepted, TuneEvent, TuneResult
@@ -12,8 +12,9 @@ __all__ = [
     "TuneEvent",
     "TuneOptions",
     "TuneResult",
-    "decide",
     "effect",
+    "judge_guard",
+    "judge_target",
     "new_job_id",
     "resume_tune",
     "tune",

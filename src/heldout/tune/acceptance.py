@@ -2,11 +2,14 @@
 
 Each incident is investigated with the brain before and after, repeat by repeat with the same seed.
 On the *target* (failing incidents of the cluster) the edit must fix convincingly more pairs than it
-breaks; on the *regression* batch (passing incidents and controls) it must break nothing. Where
-neither is settled the answer is "indecisive": more repeats are bought, up to a cap, then it is
-rejected. An edit without effect is accepted with a probability of at most ``ALPHA`` on the target,
-over all looks together, whatever the pass rates of the incidents are: with no effect each pair that
-differs is as likely fixed as broken (exact McNemar), and the looks share ``ALPHA`` equally.
+breaks; on the *guard* batch (passing incidents and controls) it must break nothing. Where that is
+not settled the answer is "indecisive": more repeats are bought, up to a cap, then it is rejected.
+
+With no effect each pair that differs is as likely fixed as broken, whatever the pass rates of the
+incidents are, so the test is McNemar's, exact and one-sided. Looking several times would add up
+chances, so each look asks for a smaller p: ``ALPHA * looks ** -0.42``. That bound is calibrated by
+simulation over pass rates, batch sizes and looks (a Pocock boundary, wider because a candidate
+without a lead is dropped at every look); a test counts false accepts against ``ALPHA``.
 """
 
 from __future__ import annotations
@@ -18,11 +21,11 @@ from typing import Any, Literal
 from heldout.stats import mcnemar_exact
 
 ALPHA = 0.05
-"""Chance that an edit without effect is taken for a fix, over all looks at the target."""
+"""How often an edit without effect may be taken for a fix, over all looks at the target."""
 HARM_ALPHA = 0.05
-"""Below this the regression batch shows harm, and the edit is rejected at once."""
+"""Below this the guard batch shows harm, and the edit is rejected at once."""
 WOBBLE = 0.08
-"""Net share of broken pairs on the regression batch that passes for noise of single repeats."""
+"""Net share of broken pairs on the guard batch that passes for noise of single repeats."""
 
 Ruling = Literal["accept", "reject", "indecisive"]
 Pairs = Mapping[str, tuple[tuple[bool, bool], ...]]
@@ -52,7 +55,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A ruling with its reason in one sentence, and the one-sided p of the target."""
+    """A ruling with its reason in one sentence, and the one-sided p behind it."""
 
     ruling: Ruling
     reason: str
@@ -87,36 +90,48 @@ def one_sided(more: int, less: int) -> float:
     return mcnemar_exact(more, less) / 2 if more > less else 1.0
 
 
-def decide(target: Pairs, regression: Pairs, *, look: int, looks: int) -> Decision:
-    """The ruling after look ``look`` (from 1) of at most ``looks``, over all pairs so far.
+def bound(looks: int) -> float:
+    """The p that a look must reach, of so many looks; together they err in ``ALPHA`` of cases."""
+    return float(ALPHA * looks**-0.42)
 
-    Accept: the target's p is at most ``ALPHA / looks``, at least two incidents are better (one,
-    where fewer than four are targeted), and on the regression batch no incident is broken and no
-    more pairs are broken than fixed, but for ``WOBBLE`` of them, or one. Reject: harm on either
-    batch, no sign of a fix, or still indecisive at the last look.
+
+def judge_target(target: Pairs, *, look: int, looks: int) -> Decision:
+    """The ruling on the targeted failures after look ``look`` (from 1), over all pairs so far.
+
+    Accept: p is at most :func:`bound` and at least two incidents are better (one, where fewer than
+    four are targeted). Reject: no lead of fixed over broken pairs, or indecisive at the last look.
     """
-    on_target, elsewhere = effect(target), effect(regression)
-    p = one_sided(on_target.fixed, on_target.broken)
-    harm = one_sided(elsewhere.broken, elsewhere.fixed)
-    last = look >= looks
-    if not on_target.pairs:
+    seen = effect(target)
+    p = one_sided(seen.fixed, seen.broken)
+    if not seen.pairs:
         return Decision("reject", "no valid pair of investigations on the targeted failures", 1.0)
-    if harm <= HARM_ALPHA:
-        return Decision("reject", _counts("it broke passing incidents", elsewhere), p)
-    if on_target.fixed <= on_target.broken:
-        return Decision("reject", _counts("no effect on the targeted failures", on_target), p)
-    clean = not elsewhere.broken_incidents and elsewhere.broken <= elsewhere.fixed + max(
-        1, round(WOBBLE * elsewhere.pairs)
-    )
+    if seen.fixed <= seen.broken:
+        return Decision("reject", _counts("no effect on the targeted failures", seen), p)
     better = sum(_gain(repeats) > 0 for repeats in target.values())
-    convincing = p <= ALPHA / looks and better >= (2 if len(target) >= 4 else 1)
-    if convincing and clean:
-        return Decision("accept", _counts("it fixed targeted failures", on_target), p)
-    if not last:
-        return Decision("indecisive", _counts("more repeats are needed", on_target), p)
-    if not clean:
-        return Decision("reject", _counts("harm is not ruled out", elsewhere), p)
-    return Decision("reject", _counts(f"indecisive after {looks} looks", on_target), p)
+    if p <= bound(looks) and better >= (2 if len(target) >= 4 else 1):
+        return Decision("accept", _counts("it fixed targeted failures", seen), p)
+    if look < looks:
+        return Decision("indecisive", _counts("more repeats are needed", seen), p)
+    return Decision("reject", _counts(f"indecisive after {looks} looks", seen), p)
+
+
+def judge_guard(guard: Pairs, *, look: int, looks: int) -> Decision:
+    """The ruling on what passed before, after look ``look`` (from 1), over all pairs so far.
+
+    Accept: no incident is broken, and no more pairs are broken than fixed but for ``WOBBLE`` of
+    them, or one. Reject: broken pairs outnumber fixed ones beyond chance, or it is still not clean
+    at the last look. ``p`` is that of harm.
+    """
+    seen = effect(guard)
+    p = one_sided(seen.broken, seen.fixed)
+    if p <= HARM_ALPHA:
+        return Decision("reject", _counts("it broke passing incidents", seen), p)
+    spare = max(1, round(WOBBLE * seen.pairs))
+    if not seen.broken_incidents and seen.broken <= seen.fixed + spare:
+        return Decision("accept", _counts("passing incidents still pass", seen), p)
+    if look < looks:
+        return Decision("indecisive", _counts("harm is not ruled out yet", seen), p)
+    return Decision("reject", _counts("harm is not ruled out", seen), p)
 
 
 def _gain(repeats: tuple[tuple[bool, bool], ...]) -> int:

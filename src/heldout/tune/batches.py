@@ -17,7 +17,7 @@ def target_batch(cluster: Cluster, batch: int) -> tuple[str, ...]:
     return cluster.incidents[:batch]
 
 
-def regression_batch(
+def guard_batch(
     cases: Sequence[Case], solved: Mapping[str, bool | None], batch: int, seed: int
 ) -> tuple[str, ...]:
     """Solved incidents that must stay solved: controls and traps in turn, other ones each round."""

@@ -35,7 +35,7 @@ class Accepted:
     round: int
     reason: str
     target: Mapping[str, Any]
-    regression: Mapping[str, Any]
+    guard: Mapping[str, Any]
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the proposal: the edit and the evidence beside it."""
@@ -46,7 +46,7 @@ class Accepted:
             "cluster": self.edit.cluster,
             "why": self.reason,
             "target": dict(self.target),
-            "regression": dict(self.regression),
+            "guard": dict(self.guard),
         }
 
 

@@ -1,20 +1,29 @@
-"""Candidates against the present brain on small train batches, look by look."""
+"""Candidates against the present brain on small train batches, look by look.
+
+The candidates of a round and the present brain are arms of one interleaved run over the targeted
+failures. One that convinces there is then held against the present brain on the guard batch; the
+first that breaks nothing is accepted. So the guard batch, which most candidates never reach, is not
+paid for all of them.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 from heldout.propose import Cluster, remembered
 from heldout.run.plan import Arm
-from heldout.tune.acceptance import Decision, Pairs, decide, effect, merge
-from heldout.tune.batches import pairs, regression_batch, target_batch
+from heldout.tune.acceptance import Decision, Pairs, effect, judge_guard, judge_target, merge
+from heldout.tune.batches import guard_batch, pairs, target_batch
 from heldout.tune.context import Context, State
 from heldout.tune.drafting import Candidate
 from heldout.tune.log import Entry
 from heldout.tune.results import Accepted
 
 BEFORE = "before"
+KEPT = 2
+"""Candidates that get a further look on the target; those with less of a lead are set aside."""
 
 
 @dataclass(slots=True)
@@ -24,82 +33,109 @@ class _Trial:
     arm: str
     candidate: Candidate
     target: list[Pairs] = field(default_factory=list)
-    regression: list[Pairs] = field(default_factory=list)
+    guard: list[Pairs] = field(default_factory=list)
     decision: Decision | None = None
+    set_aside: str = ""
 
     @property
     def is_open(self) -> bool:
-        return self.decision is None or self.decision.ruling == "indecisive"
+        """True while it may get another look."""
+        undecided = self.decision is None or self.decision.ruling == "indecisive"
+        return undecided and not self.set_aside
+
+    def rank(self) -> tuple[float, int, str]:
+        """The larger effect first, at equal effect the smaller edit."""
+        seen = effect(merge(self.target))
+        return (-round(seen.net, 2), len(self.candidate.edit.added_lines()), self.arm)
 
 
 async def screen(
     job: Context, state: State, cluster: Cluster, candidates: Sequence[Candidate]
 ) -> Candidate | None:
-    """The candidate to accept, ``None`` when none convinces; every ruling becomes a row.
-
-    All candidates and the present brain are arms of one interleaved run, so that they share the
-    "before" investigations. Undecided ones get further looks with fresh repeats; the looks end
-    when a candidate is accepted.
-    """
-    options = job.options
+    """The candidate to accept, ``None`` when none convinces; every ruling becomes a row."""
     trials = [_Trial(f"c{number}", one) for number, one in enumerate(candidates, 1)]
-    targets = target_batch(cluster, options.batch)
-    guards = regression_batch(
-        job.cases, state.solved, options.batch, options.derived_seed("guard", state.round)
-    )
-    for look in range(1, options.looks + 1):
-        await _look(job, state, [one for one in trials if one.is_open], targets, guards, look)
-        accepted = [one for one in trials if one.decision and one.decision.ruling == "accept"]
-        if accepted or not any(one.is_open for one in trials):
+    targets = target_batch(cluster, job.options.batch)
+    best: _Trial | None = None
+    for look in range(1, job.options.looks + 1):
+        await _look(job, state, [one for one in trials if one.is_open], targets, look)
+        convincing = [one for one in trials if one.decision and one.decision.ruling == "accept"]
+        for trial in sorted(convincing, key=_Trial.rank):
+            if await _is_safe(job, state, trial):
+                best = trial
+                break
+        waiting = sorted((one for one in trials if one.is_open), key=_Trial.rank)
+        for trial in waiting if best else waiting[KEPT:]:
+            trial.set_aside = "another candidate of the round did better"
+        if best or not waiting:
             break
-    best = min(accepted, key=_rank, default=None)
     for trial in trials:
         _settle(job, state, trial, best)
     return best.candidate if best else None
 
 
-def _rank(trial: _Trial) -> tuple[float, int, str]:
-    """The larger effect first, at equal effect the smaller edit."""
-    seen = effect(merge(trial.target))
-    return (-round(seen.net, 2), len(trial.candidate.edit.added_lines()), trial.arm)
-
-
 async def _look(
-    job: Context,
-    state: State,
-    trials: Sequence[_Trial],
-    targets: Sequence[str],
-    guards: Sequence[str],
-    look: int,
+    job: Context, state: State, trials: Sequence[_Trial], targets: Sequence[str], look: int
 ) -> None:
+    """One look at the targeted failures, for all candidates that are still open."""
     options = job.options
     result = await job.player.play(
         "screen",
-        [job.case(incident) for incident in (*targets, *guards)],
+        [job.case(incident) for incident in targets],
         [Arm(BEFORE, state.brain), *(Arm(one.arm, one.candidate.brain) for one in trials)],
         repeats=options.screen_repeats,
         seed=options.derived_seed("screen", state.round, look),
     )
     for trial in trials:
         trial.target.append(pairs(result.outcomes, BEFORE, trial.arm, targets))
-        trial.regression.append(pairs(result.outcomes, BEFORE, trial.arm, guards))
-        target, regression = merge(trial.target), merge(trial.regression)
-        trial.decision = decide(target, regression, look=look, looks=options.looks)
-        edit = trial.candidate.edit
-        job.log.record(
-            Entry(f"round/{state.round}/{edit.id}/look/{look}", "screened", edit.id, state.round),
-            {
-                "look": look,
-                "ruling": trial.decision.ruling,
-                "reason": trial.decision.reason,
-                "p": trial.decision.p,
-                "target": effect(target).plain(),
-                "regression": effect(regression).plain(),
-                "run": result.run,
-                "arm": trial.arm,
-            },
+        trial.decision = judge_target(merge(trial.target), look=look, looks=options.looks)
+        _tell(job, state, trial, "target", look, result.run)
+
+
+async def _is_safe(job: Context, state: State, trial: _Trial) -> bool:
+    """Whether a convincing candidate breaks nothing of what passed before."""
+    options = job.options
+    guards = guard_batch(
+        job.cases, state.solved, options.batch, options.derived_seed("guard", state.round)
+    )
+    if not guards:
+        return True
+    for look in range(1, options.looks + 1):
+        result = await job.player.play(
+            "screen",
+            [job.case(incident) for incident in guards],
+            [Arm(BEFORE, state.brain), Arm(trial.arm, trial.candidate.brain)],
+            repeats=options.screen_repeats,
+            seed=options.derived_seed("guard", state.round, look),
         )
-        job.tell("screened", f"edit {edit.id}: {trial.decision.ruling}, {trial.decision.reason}")
+        trial.guard.append(pairs(result.outcomes, BEFORE, trial.arm, guards))
+        verdict = judge_guard(merge(trial.guard), look=look, looks=options.looks)
+        held, trial.decision = trial.decision, verdict
+        _tell(job, state, trial, "guard", look, result.run)
+        if verdict.ruling == "accept":
+            trial.decision = held
+            return True
+        if verdict.ruling == "reject":
+            return False
+    return False
+
+
+def _tell(job: Context, state: State, trial: _Trial, batch: str, look: int, run: str) -> None:
+    edit, decision = trial.candidate.edit, trial.decision
+    assert decision is not None
+    seen = effect(merge(trial.target if batch == "target" else trial.guard))
+    entry = Entry(f"round/{state.round}/{edit.id}/{batch}/{look}", "screened", edit.id, state.round)
+    detail = {
+        "batch": batch,
+        "look": look,
+        "ruling": decision.ruling,
+        "reason": decision.reason,
+        "p": decision.p,
+        "effect": seen.plain(),
+        "run": run,
+        "arm": trial.arm,
+    }
+    job.log.record(entry, detail)
+    job.tell("screened", f"edit {edit.id}: {decision.ruling}, {decision.reason}")
 
 
 def _settle(job: Context, state: State, trial: _Trial, best: _Trial | None) -> None:
@@ -107,18 +143,16 @@ def _settle(job: Context, state: State, trial: _Trial, best: _Trial | None) -> N
     edit, decision = trial.candidate.edit, trial.decision
     assert decision is not None
     stem = f"round/{state.round}/{edit.id}"
-    target, regression = effect(merge(trial.target)), effect(merge(trial.regression))
-    detail = {
+    target, guard = effect(merge(trial.target)).plain(), effect(merge(trial.guard)).plain()
+    detail: dict[str, Any] = {
         "reason": decision.reason,
         "cluster": edit.cluster,
-        "target": target.plain(),
-        "regression": regression.plain(),
+        "target": target,
+        "guard": guard,
     }
     if trial is best:
         job.log.record(Entry(f"{stem}/accepted", "accepted", edit.id, state.round), detail)
-        state.accepted.append(
-            Accepted(edit, state.round, decision.reason, target.plain(), regression.plain())
-        )
+        state.accepted.append(Accepted(edit, state.round, decision.reason, target, guard))
         job.tell("accepted", f"edit {edit.id}: {decision.reason}", edit)
     elif decision.ruling == "reject":
         state.refuse("screen", remembered(edit, decision.reason))
@@ -126,5 +160,6 @@ def _settle(job: Context, state: State, trial: _Trial, best: _Trial | None) -> N
         job.log.record(entry, {"by": "screen", **detail})
         job.tell("rejected", f"edit {edit.id} rejected: {decision.reason}")
     else:
-        why = {"because": "another candidate of the round was accepted", **detail}
-        job.log.record(Entry(f"{stem}/set_aside", "set_aside", edit.id, state.round), why)
+        because = trial.set_aside or "another candidate of the round did better"
+        entry = Entry(f"{stem}/set_aside", "set_aside", edit.id, state.round)
+        job.log.record(entry, {"because": because, **detail})

@@ -69,7 +69,7 @@ def _candidate(
     ops: list[dict[str, Any]] = []
     lines: list[str] = []
     for name in plan:
-        if name not in ADVICE:
+        if name not in ADVICE or (name != plan[0] and _known(name, said)):
             continue
         line = _phrase(name, diagnoses, said, texts, draw)
         old = _weaker(name, line, files.get(target, ""))
@@ -143,6 +143,11 @@ def _says(text: str, sentence: str) -> bool:
     return False
 
 
+def _known(name: str, said: str) -> bool:
+    """True if the brain gives this piece of advice already, in one of the known wordings."""
+    return any(_says(said, way) for way in ADVICE[name])
+
+
 def _flaws(diagnoses: list[dict[str, Any]], draw: np.random.Generator) -> list[str]:
     """Lines that a careful writer would not add: a leak, an over-correction, padding."""
     leak, over, pad = draw.random(3)
@@ -164,8 +169,10 @@ def _leak(diagnoses: list[dict[str, Any]], draw: np.random.Generator) -> str:
         for item in diagnoses
         for match in re.finditer(r"\(([^()]{20,})\)", str(item.get("found", "")))
     ]
-    if quoted:
-        phrase = re.sub(r"<[a-z]+-\d+>", "it", quoted[int(draw.integers(len(quoted)))])
+    phrases = [re.sub(r"<[^<>]*>", "it", text) for text in quoted]
+    phrases = [text for text in phrases if len(_WORD.findall(text)) >= 5]
+    if phrases:
+        phrase = phrases[int(draw.integers(len(phrases)))]
         return f"For example, {phrase.strip(' .;,')}: look there first."
     hour, minute = int(draw.integers(24)), int(draw.integers(60))
     number = int(draw.integers(1000, 9999))
