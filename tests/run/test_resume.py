@@ -248,8 +248,32 @@ def test_a_capped_run_goes_on_where_it_was_stopped(tmp_path: Path):
         second = asyncio.run(
             resume(first.run, ledger, settings, client_factory=lambda _: client, **more)
         )
+        spent = q.cost(ledger, run=first.run)
     assert sorted(one.verdict.result for one in second.outcomes) == ["invalid"] * 2 + ["pass"] * 2
-    assert client.calls == 2 * (LOOKS + 1)
+    assert client.calls == 2 * (LOOKS + 1) == spent.calls
+    assert spent.usd == pytest.approx(0.01 * client.calls)
+
+
+def test_a_disk_that_fills_up_while_resuming_keeps_the_journal(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """A journal that cannot be continued is not a journal of another conversation: it is kept."""
+    client, real, written = stubs.ScriptedClient(), Journal.write, [0]
+
+    def write(self: Journal, entry: Any) -> None:
+        written[0] += 1
+        if written[0] in {3, 4}:
+            self.broken = True
+            raise StoreError("no space left")
+        real(self, entry)
+
+    monkeypatch.setattr(Journal, "write", write)
+    for _ in range(2):
+        with pytest.raises(StoreError, match="no space"):
+            in_process(tmp_path, client=client, repeats=1, concurrency=1)
+    result = in_process(tmp_path, client=client, repeats=1, concurrency=1)
+    assert [one.verdict.result for one in result.outcomes] == ["pass"] * 4
+    assert client.calls == 4 * (LOOKS + 1) + 2, "only the two replies that could not be kept"
 
 
 def test_a_journal_of_another_conversation_is_dropped(tmp_path: Path):

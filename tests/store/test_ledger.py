@@ -293,9 +293,15 @@ def test_a_forked_child_may_not_use_the_ledger(tmp_path: Path):
             try:
                 ledger.append("looks", [look(1)])
             except StoreError:
+                ledger.close()
                 os._exit(7)
             os._exit(0)
         assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 7
+        running = subprocess.run(
+            [sys.executable, "-c", HOLD, str(ledger.path), "write"],
+            input="\n", capture_output=True, text=True,
+        )  # fmt: skip
+        assert "LedgerBusy" in running.stderr, "the child's close did not take the lock away"
 
 
 def test_a_closed_ledger_says_so(tmp_path: Path):

@@ -151,12 +151,12 @@ class CappedClient:
 async def attempt(
     run: str, plan: Plan, slot: Slot, number: int, parts: Parts, budget: Budget, journal: Journal
 ) -> Record:
-    """Play one attempt and return its record, valid or not.
+    """Play one attempt, going on where its journal ends, and return its record, valid or not.
 
     A failure of the machine itself (:class:`StoreError`) or of the configuration is raised.
     """
     began = now_us()
-    replayed = journal.read()
+    replayed = tuple(journal.entries)
     reason, detail, trace, verdict = "", "", None, None
     try:
         truth = read_truth(slot.case.truth_file, digest=slot.case.truth_digest)
@@ -184,6 +184,7 @@ async def attempt(
         "reason": reason,
         "detail": detail[:2000],
         "served_model": trace.served_model if trace else _served(journal.entries),
+        "replayed": len(replayed),
         "spent": _spent(trace, journal.entries),
         "verdict": {
             "result": verdict.result,
@@ -228,7 +229,7 @@ async def _investigate(
             resume_steps=replayed,
         )
     except StoreError:
-        if not replayed:
+        if not replayed or journal.broken:
             raise
         # What was recorded does not fit the conversation any more: it is played afresh.
         journal.forget()

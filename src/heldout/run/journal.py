@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from concurrent.futures import Executor
 from pathlib import Path
@@ -22,12 +23,17 @@ class Journal:
     def __init__(self, path: Path, syncer: Executor | None) -> None:
         self.path = path
         self.entries: list[JournalEntry] = []
+        self.broken = False
+        """True once a line could not be written: what is there must be kept."""
         self._syncer = syncer
         self._fd = -1
         self._length = 0
 
     def read(self) -> tuple[JournalEntry, ...]:
-        """What an earlier process left; a torn last line and all behind it are dropped."""
+        """What an earlier process left, into ``entries``; a torn line and all behind it is dropped.
+
+        Call it once, before anything is written.
+        """
         try:
             data = self.path.read_bytes()
         except FileNotFoundError:
@@ -58,8 +64,9 @@ class Journal:
                 os.lseek(self._fd, self._length, os.SEEK_SET)
             written = os.write(self._fd, line)
             if written != len(line):
-                raise OSError(28, "No space left on device")
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         except OSError as error:
+            self.broken = True
             raise _unwritable(self.path, error) from error
         self._length += len(line)
         self.entries.append(entry)

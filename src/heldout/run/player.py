@@ -117,6 +117,7 @@ class Player:
         free = ModelName.parse(plan.model).is_simulated
         self._syncer = None if free else ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._pending: deque[tuple[Slot, int]] = deque()
+        self._handed_on: set[Path] = set()
         self._refused = 0
         self._tally = Tally(0, 0.0)
 
@@ -165,8 +166,10 @@ class Player:
         """
         for earlier in range(number):
             path = self._journal_path(slot, earlier)
-            if capped and earlier == number - 1 and path.exists():
-                path.replace(self._journal_path(slot, number))
+            if capped and earlier == number - 1:
+                self._handed_on.add(self._journal_path(slot, number))
+                if path.exists():
+                    path.replace(self._journal_path(slot, number))
             path.unlink(missing_ok=True)
 
     async def _work(self) -> None:
@@ -196,6 +199,11 @@ class Player:
     async def _attempt(self, slot: Slot, number: int) -> Record:
         journal = Journal(self._journal_path(slot, number), self._syncer)
         try:
+            entries = journal.read()
+            if journal.path not in self._handed_on:
+                for entry in entries:  # Paid by a process that was killed: in no row yet.
+                    usage = entry.reply.usage
+                    self._budget.add(entry.reply.usd, usage.input_tokens + usage.output_tokens)
             record = await attempt(
                 self.run, self.plan, slot, number, self._parts, self._budget, journal
             )

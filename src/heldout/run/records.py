@@ -110,7 +110,7 @@ def record_rows(record: Record, dictionary: Dictionary | None) -> dict[str, list
     row = {
         **slot,
         **{name: record[name] for name in ("seed", "model", "brain", "reason", "detail")},
-        **{name: record[name] for name in ("started", "ended", "served_model")},
+        **{name: record[name] for name in ("started", "ended", "served_model", "replayed")},
         "stop_reason": trace["stop_reason"] if trace else None,
         "steps": len(trace["steps"]) if trace else 0,
         **spent,

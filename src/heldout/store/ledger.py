@@ -30,7 +30,7 @@ from heldout.store.secrets import environment_secrets
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "default_block_size": "16384",
     "threads": "2",
-    "memory_limit": "512MB",
+    "memory_limit": "128MB",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
@@ -178,10 +178,10 @@ class Ledger:
 
     def close(self) -> None:
         """Commit what was handed over, stop the writer, let go of the file; twice does nothing."""
-        if self._lock.released:
-            return
+        if self._lock.released or os.getpid() != self._pid:
+            return  # A forked child that let go of the lock would take it from its parent.
         failure = self._failure
-        if self._writer is not None and os.getpid() == self._pid:
+        if self._writer is not None:
             self._queue.put(None)
             self._writer.join()
             failure = self._failure

@@ -74,6 +74,7 @@ class InvestigationRow:
     detail: str
     stop_reason: str | None
     calls: int
+    replayed: int | None
     steps: int
     input_tokens: int
     cached_tokens: int
@@ -375,7 +376,10 @@ def releases(ledger: Ledger, *, model: str | None = None) -> list[ReleaseRow]:
 
 
 def cost(ledger: Ledger, *, job: str | None = None, run: str | None = None) -> Cost:
-    """What the investigations of a job, of a run, or of everything cost, invalid ones included."""
+    """What the investigations of a job, of a run, or of everything cost, invalid ones included.
+
+    An attempt that a cap stopped and the next one went on with is counted once, with the latter.
+    """
     where, params = _where(job=job, run=run)
     sql = (
         "SELECT count(*) AS investigations, coalesce(sum(calls), 0) AS calls,"
@@ -385,11 +389,20 @@ def cost(ledger: Ledger, *, job: str | None = None, run: str | None = None) -> C
         " CASE WHEN bool_or(usd IS NULL AND calls > 0) THEN NULL"
         " ELSE coalesce(sum(usd), 0.0) END AS usd,"
         " coalesce(sum(seconds), 0.0) AS seconds"
-        " FROM investigations JOIN (SELECT run, job FROM runs) AS r USING (run)" + where
+        f" FROM ({_PAID}) JOIN (SELECT run, job FROM runs) AS r USING (run)" + where
     )
     row = ledger.read(sql, params)[0]
     whole = ("calls", "input_tokens", "cached_tokens", "output_tokens")
     return Cost(**{name: int(value) if name in whole else value for name, value in row.items()})
+
+
+_PAID = """
+    SELECT * FROM investigations AS one WHERE one.reason <> 'cap' OR NOT EXISTS (
+        SELECT 1 FROM investigations AS later
+        WHERE (later.run, later.incident, later.arm, later.repeat, later.attempt)
+            = (one.run, one.incident, one.arm, one.repeat, one.attempt + 1) AND later.replayed > 0
+    )
+"""
 
 
 def _not_one(thing: str, wanted: str, known: Sequence[str]) -> UsageError:

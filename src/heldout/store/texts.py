@@ -35,7 +35,9 @@ def _rows(ledger: Ledger, hashes: list[bytes]) -> dict[bytes, dict[str, Any]]:
     if not hashes:
         return {}
     slots = ", ".join(["CAST(? AS BLOB)"] * len(hashes))
-    found = ledger.read(f"SELECT * FROM blobs WHERE hash IN ({slots})", hashes)
+    # By row number: the wide column is then read for these rows only.
+    rows = f"SELECT rowid FROM blobs WHERE hash IN ({slots})"
+    found = ledger.read(f"SELECT * FROM blobs WHERE rowid IN ({rows})", hashes)
     return {row["hash"]: row for row in found}
 
 

@@ -24,12 +24,13 @@ STATEMENTS: tuple[str, ...] = (
     )
     """,
     # invalid: reason is not empty, and trace may be NULL. usd NULL means that the price is unknown.
+    # replayed: so many of its calls were taken from the journal of an earlier process or attempt.
     """
     CREATE TABLE investigations (
         run VARCHAR NOT NULL, incident VARCHAR NOT NULL, arm VARCHAR NOT NULL,
         repeat INTEGER NOT NULL, attempt INTEGER NOT NULL, seed BIGINT NOT NULL, model VARCHAR,
         served_model VARCHAR, brain VARCHAR, reason VARCHAR NOT NULL, detail VARCHAR,
-        stop_reason VARCHAR, calls INTEGER, steps INTEGER, input_tokens BIGINT,
+        stop_reason VARCHAR, calls INTEGER, replayed INTEGER, steps INTEGER, input_tokens BIGINT,
         cached_tokens BIGINT, output_tokens BIGINT, usd DOUBLE, seconds DOUBLE,
         root_cause_entity VARCHAR, root_cause_change VARCHAR, trace BLOB,
         started BIGINT NOT NULL, ended BIGINT NOT NULL
