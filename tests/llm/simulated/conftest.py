@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
+import orjson
 import pytest
 
 from heldout.llm.simulated import handle
@@ -227,6 +228,15 @@ class Played:
         """True when a tool was called with all of these arguments."""
         return any(t == tool and all(n in a for n in names) for t, a in self.calls)
 
+    def reaches(self) -> list[float]:
+        """How many days before the alert each change search begins."""
+        return [
+            (FIRED - datetime.fromisoformat(args["since"].replace("Z", "+00:00"))).total_seconds()
+            / 86_400
+            for tool, args in self.calls
+            if tool == "list_changes"
+        ]
+
     def reached_back(self) -> bool:
         """True when it looked for changes before the day of the incident."""
         day = FIRED.strftime("%Y-%m-%dT00:00:00Z")
@@ -250,8 +260,10 @@ def play(
         body = {"model": model, "messages": messages, "tools": offered, "seed": seed,
                 "reasoning_effort": effort}  # fmt: skip
         before = copy.deepcopy(body)
-        message = handle(body)["choices"][0]["message"]
+        answer = handle(body)
         assert body == before
+        assert orjson.loads(orjson.dumps(answer)) == answer
+        message = answer["choices"][0]["message"]
         messages.append(message)
         if not message.get("tool_calls"):
             return Played(calls, {}, message["content"])

@@ -33,7 +33,7 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
     temper, program = _PROGRAMS[base_name(transcript.model)]
     desk = Desk(transcript.alert, _mind(transcript, temper), transcript.alert.fired or _EPOCH)
     call = next_call(transcript, desk, program)
-    if call is not None and not _only_submits(transcript):
+    if call is not None and call.tool in transcript.offered:
         return call_reply(body, call.tool, call.args, call.why)
     return _conclusion(body, transcript, desk)
 
@@ -91,22 +91,44 @@ def _guidance(transcript: Transcript) -> Guidance:
     return read_guidance("\n\n".join([transcript.system, *read]))
 
 
-def _only_submits(transcript: Transcript) -> bool:
-    return set(transcript.offered) == {SUBMIT}
-
-
 def _conclusion(body: Mapping[str, Any], transcript: Transcript, desk: Desk) -> dict[str, Any]:
     args = submission(desk)
-    refused = _refusals(transcript)
-    if SUBMIT in transcript.offered and refused < 2:
-        args = plain(args) if refused else args
-        return call_reply(body, SUBMIT, args, "This is my diagnosis.")
-    return text_reply(body, f"Root cause: {args['mechanism']}")
+    tool = _closing_tool(transcript)
+    made = transcript.called.count(tool)
+    if not tool or made > 1:
+        return text_reply(body, f"Root cause: {args['mechanism']}")
+    if tool != SUBMIT:
+        args = filled(transcript.offered[tool], args)
+    elif made:
+        args = plain(args)
+    return call_reply(body, tool, args, "This is my diagnosis.")
 
 
-def _refusals(transcript: Transcript) -> int:
-    """How often a submission came back; only a refused one does."""
-    return sum(name == SUBMIT for name in transcript.called)
+def _closing_tool(transcript: Transcript) -> str:
+    """The tool that ends a session: ours, else one whose name says so; empty without any."""
+    if SUBMIT in transcript.offered:
+        return SUBMIT
+    endings = ("submit", "finish", "final", "answer", "conclude")
+    return next((name for name in transcript.offered if name.startswith(endings)), "")
+
+
+def filled(schema: Mapping[str, Any], diagnosis: Mapping[str, Any]) -> dict[str, Any]:
+    """Arguments for a closing tool that is not ours: what is required, by name and type."""
+    properties = schema.get("properties")
+    known = properties if isinstance(properties, Mapping) else {}
+    required = schema.get("required")
+    empty: Mapping[str, Any] = {"array": [], "object": {}, "number": 0, "integer": 0}
+    result: dict[str, Any] = {}
+    names = required if isinstance(required, list) else list(known)
+    for name in (one for one in names if isinstance(one, str)):
+        kind = known[name].get("type") if isinstance(known.get(name), Mapping) else "string"
+        if name in diagnosis:
+            result[name] = diagnosis[name]
+        elif kind == "boolean":
+            result[name] = False
+        else:
+            result[name] = empty.get(str(kind), diagnosis["mechanism"])
+    return result
 
 
 def submission(desk: Desk) -> dict[str, Any]:

@@ -16,7 +16,7 @@ from heldout.llm.simulated.transcript import Transcript, iso, seconds
 
 TEMPER = Temper(
     habit={
-        "window": 0.12, "origin": 0.16, "proximity": 0.25, "fleet": 0.15, "narrow": 0.30,
+        "window": 0.18, "origin": 0.22, "proximity": 0.25, "fleet": 0.15, "narrow": 0.30,
         "downstream": 0.93, "diff": 0.35, "none": 0.20, "overcorrection": 0.0,
     },
     best=0.98,
@@ -96,7 +96,7 @@ def find_culprit(desk: Desk) -> Steps[None]:
 
 def believes_onset(desk: Desk) -> bool:
     """True when a change near the onset outshines an older one that fits."""
-    return not desk.mind.does("proximity") and desk.mind.chance("pull") < 0.35
+    return not desk.mind.does("proximity") and desk.mind.chance("pull") < 0.3
 
 
 def changes_of_the_day(desk: Desk) -> Steps[list[Change]]:

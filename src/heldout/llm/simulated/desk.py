@@ -339,7 +339,8 @@ class Desk:
             why = f"The error names {name}; I look it up."
             answer = yield from self.ask("search_entities", why, query=name)
             exact = [thing for thing in things(answer.rows) if thing.name == name]
-            near = [thing for thing in exact if thing.cluster == self.path[-1].cluster] or exact
+            cluster = self.path[-1].cluster or self.path[0].cluster or self.alert.cluster
+            near = [thing for thing in exact if thing.cluster == cluster] or exact
             for thing in near[:1]:
                 done.add(thing.id)
                 best = yield from self.inspect(thing, best)

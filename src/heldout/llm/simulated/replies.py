@@ -11,25 +11,30 @@ from typing import Any
 def _size(message: Any) -> int:
     if not isinstance(message, dict):
         return 0
-    content = message.get("content")
-    size = len(content) if isinstance(content, str) else len(str(content or ""))
-    return size + sum(len(str(call)) for call in message.get("tool_calls") or ()) + 16
+    calls = message.get("tool_calls")
+    size = len(str(message.get("content") or ""))
+    return size + sum(len(str(call)) for call in (calls if isinstance(calls, list) else ())) + 16
 
 
 def _usage(body: Mapping[str, Any], answer: str) -> dict[str, Any]:
-    messages = body.get("messages")
-    sizes = [_size(message) for message in messages] if isinstance(messages, list) else []
-    tools = body.get("tools")
+    given, tools = body.get("messages"), body.get("tools")
+    messages = given if isinstance(given, list) else []
     schema = 220 * len(tools) if isinstance(tools, list) else 0
+    sizes = [_size(message) for message in messages]
     sent = (sum(sizes) + schema) // 4
-    known = max((at for at, m in enumerate(messages or ()) if _is_reply(m)), default=-1)
-    cached = (sum(sizes[:known]) + schema) // 4 if known > 0 else 0
+    known = max((at for at, message in enumerate(messages) if _is_reply(message)), default=0)
+    cached = (sum(sizes[:known]) + schema) // 4 if known else 0
     return {
         "prompt_tokens": sent,
         "completion_tokens": len(answer) // 4 + 12,
         "total_tokens": sent + len(answer) // 4 + 12,
         "prompt_tokens_details": {"cached_tokens": cached},
     }
+
+
+def _clean(text: str) -> str:
+    """Text without lone surrogates, which no JSON writer takes."""
+    return text.encode("utf-8", "replace").decode()
 
 
 def _is_reply(message: Any) -> bool:
@@ -44,7 +49,7 @@ def _response(
         "id": "chatcmpl-" + key,
         "object": "chat.completion",
         "created": 0,
-        "model": str(body.get("model") or ""),
+        "model": _clean(str(body.get("model") or "")),
         "choices": [{"index": 0, "message": message, "finish_reason": finish}],
         "usage": _usage(body, answer),
     }
@@ -61,11 +66,11 @@ def call_reply(
     body: Mapping[str, Any], tool: str, args: Mapping[str, Any], why: str
 ) -> dict[str, Any]:
     """A response that calls one tool and says in a sentence why."""
-    arguments = json.dumps(args, ensure_ascii=False)
+    arguments = _clean(json.dumps(args, ensure_ascii=False))
     key = _key(body, f"{tool}{arguments}")
     message = {
         "role": "assistant",
-        "content": why,
+        "content": _clean(why),
         "tool_calls": [
             {
                 "id": "call_" + key,
@@ -79,4 +84,4 @@ def call_reply(
 
 def text_reply(body: Mapping[str, Any], text: str) -> dict[str, Any]:
     """A response that only says something."""
-    return _response(body, {"role": "assistant", "content": text}, "stop", _key(body, text))
+    return _response(body, {"role": "assistant", "content": _clean(text)}, "stop", _key(body, text))
