@@ -290,7 +290,7 @@ class Maker:
             others=(other,),
             tuning=self.tuning(),
             proposal=ProposalView("p-1", diff, "d" * 64, 2, decision, 42, 51),
-            review="accept: by policy (auto), not by a person. demo",
+            review="Accepted by policy (auto), not by a person. demo",
             hashes=(("endpoint", "e" * 64), ("brain before", "b" * 64), ("brain after", "a" * 64)),
         )
         return replace(data, **changes)

@@ -38,6 +38,7 @@ def event(of: str, name: str, number: int, **detail: Any) -> dict[str, Any]:
 def fill(ledger: Ledger, *, decided: bool = True) -> None:
     """A job that accepted one edit, refused two, and proposed."""
     job = {"job": "tune-1", "kind": "tune", "model": "sim/anchored@low", "set": "prod_hard"}
+    ledger.append("jobs", [job | {"kind": "request", "status": "asked", "detail_json": {}}])
     ledger.append(
         "jobs", [job | {"status": "started", "detail_json": {"proposer": "sim/proposer"}}]
     )

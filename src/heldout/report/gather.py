@@ -8,7 +8,7 @@ from typing import Any
 from heldout.errors import UsageError
 from heldout.llm.names import ModelName
 from heldout.report.data import HalfRow, ProposalView, ReportData, Tuning
-from heldout.report.history import tuning_of
+from heldout.report.history import TUNE, tuning_of
 from heldout.score import Score, read_score
 from heldout.settings import Settings
 from heldout.stats import mcnemar_exact
@@ -54,7 +54,7 @@ def gather(ledger: Ledger, settings: Settings, name: str = "") -> ReportData:
 def _find(ledger: Ledger, name: str) -> tuple[ScoreRow | None, str]:
     """The score to report on (if any) and its job."""
     scores = [row for row in queries.scores(ledger) if row.result is not None]
-    jobs = [row.job for row in queries.jobs(ledger)]
+    jobs = [row.job for row in queries.jobs(ledger, kind=TUNE)]
     proposals = queries.proposals(ledger)
     if not name:
         if scores:
@@ -176,10 +176,11 @@ def _review(proposal: ProposalRow | None) -> str:
     decision = proposal.decision
     if decision is None:
         return "Nobody has decided about this change yet."
-    who = decision.name or "unnamed"
+    done = {"accept": "Accepted", "reject": "Rejected"}.get(decision.action, decision.action)
+    who = decision.name or "somebody unnamed"
     if who == AUTO:
-        return f"{decision.action}: by policy (auto), not by a person. {decision.reason or ''}"
-    return f"{decision.action}: by {who}. {decision.reason or ''}".rstrip()
+        who = "policy (auto), not by a person"
+    return f"{done} by {who}. {decision.reason or ''}".rstrip()
 
 
 def _majority(repeats: Sequence[bool]) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -12,12 +13,14 @@ from heldout.store import Ledger, queries
 from heldout.store.queries import EditEvent, JobRow, RunRow
 
 WITHHELD = "The wording is withheld: it touches material of the held-out half."
+TUNE = "tune"
+"""The kind of the jobs that a report tells of."""
 _STAGES = {"train": "train", "screen": "screening", "confirm": "confirmation", "score": "score"}
 
 
 def tuning_of(ledger: Ledger, job: str) -> Tuning | None:
     """One job's course; ``None`` when the ledger does not know it."""
-    rows = [row for row in queries.jobs(ledger) if row.job == job]
+    rows = [row for row in queries.jobs(ledger, kind=TUNE) if row.job == job]
     if not rows:
         return None
     newest = rows[0]
@@ -47,9 +50,9 @@ def tuning_of(ledger: Ledger, job: str) -> Tuning | None:
 
 
 def _first(ledger: Ledger, job: str) -> JobRow | None:
-    import json
-
-    rows = ledger.read("SELECT * FROM jobs WHERE job = ? ORDER BY rowid LIMIT 1", [job])
+    rows = ledger.read(
+        "SELECT * FROM jobs WHERE job = ? AND kind = ? ORDER BY rowid LIMIT 1", [job, TUNE]
+    )
     if not rows:
         return None
     detail = rows[0].pop("detail_json")

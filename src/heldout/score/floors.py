@@ -22,7 +22,7 @@ _SEVERITIES = ("critical", "error", "high", "warning", "warn", "medium", "low", 
 _PAGES = 40
 """Pages of 50 changes that the ranking floor reads at most."""
 _SETTINGS = ("config", "iac_apply", "cloud_api", "secret", "certificate", "flag")
-"""Types of change that set something; the ranking floor leaves out the churn of pods and deploys."""
+"""Types of change that set something; the ranking floor leaves out the churn of pods."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -116,6 +116,7 @@ async def run_score(
     every = given.cases if given.cases is not None else _cases(settings, request, access)
     given = replace(given, interface=given.interface or _worlds())
     opening = _open(settings, request, admitted, every, brains, given, tell)
+    tell(Progress("play", note=str(opening.endpoint["detectable"])))
     if not request.resume:
         ledger.append_group(_opening_rows(opening, request, brains))
         await ledger.aflush()

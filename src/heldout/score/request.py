@@ -13,6 +13,7 @@ import heldout
 from heldout.run.plan import Plan
 from heldout.settings import Settings
 from heldout.split import Case
+from heldout.stats import minimum_detectable_gain
 
 ExtraArm = Literal["noop", "placebo", "format"]
 
@@ -68,6 +69,7 @@ def endpoint(
         "repeats": first.repeats,
         "set": first.set,
         "model": request.model,
+        "detectable": minimum_detectable_gain(sum(c.is_trap for c in cases)).sentence(),
         "traps": [c.incident.id for c in cases if c.is_trap],
         "controls": [c.incident.id for c in cases if not c.is_trap],
         "excluded": dict(sorted(excluded.items())),
