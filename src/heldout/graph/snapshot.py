@@ -7,6 +7,8 @@ from typing import Any, NamedTuple
 
 import orjson
 
+from heldout.graph.ontology import BELONGING
+
 
 class Entity(NamedTuple):
     """A row of ``entity``."""
@@ -38,6 +40,14 @@ class Edge(NamedTuple):
         return self.valid_from <= at < self.valid_to and self.observed_at <= known_by
 
 
+class Link(NamedTuple):
+    """One way from an entity to another, by the edge that says most."""
+
+    entity: str
+    predicate: str
+    direction: str
+
+
 class Snapshot:
     """Entities with the facts and edges that hold at ``now``.
 
@@ -66,6 +76,7 @@ class Snapshot:
         self._load_facts = raw_facts
         self._raw: Mapping[str, Mapping[str, str]] | None = None
         self._decoded: dict[str, dict[str, Any]] = {}
+        self._links: dict[tuple[str, bool], tuple[Link, ...]] = {}
         self._pods: dict[tuple[str, str], list[Entity]] | None = None
 
     def facts(self, entity: str) -> Mapping[str, Any]:
@@ -111,6 +122,24 @@ class Snapshot:
             for edge in edges
             if (not predicates or edge.pred in predicates) and edge.holds(self.now, self.now)
         ]
+
+    def links(self, entity: str, *, belonging: bool) -> tuple[Link, ...]:
+        """What ``entity`` connects to now in either direction, each once; use before belonging."""
+        found = self._links.get((entity, belonging))
+        if found is None:
+            near: dict[str, Link] = {}
+            ways = [(edge, "out", edge.dst) for edge in self.all_out(entity)]
+            ways += [(edge, "in", edge.src) for edge in self.all_into(entity)]
+            for edge, way, other in ways:
+                if not edge.holds(self.now, self.now):
+                    continue
+                if edge.pred in BELONGING and not belonging:
+                    continue
+                if other not in near or near[other].predicate in BELONGING:
+                    near[other] = Link(other, edge.pred, way)
+            found = tuple(sorted(near.values(), key=lambda one: (one.predicate in BELONGING, one)))
+            self._links[(entity, belonging)] = found
+        return found
 
     def namespace(self, entity: Entity) -> tuple[str, str]:
         """Cluster and namespace; the latter from the fact, else from ``part_of``, else empty."""

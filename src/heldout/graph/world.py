@@ -36,6 +36,13 @@ class Gap(NamedTuple):
     note: str
 
 
+class Touched(NamedTuple):
+    """What one change touched: entity ids and field names, each once, in a stable order."""
+
+    entities: tuple[str, ...]
+    fields: tuple[str, ...]
+
+
 class World:
     """One loaded world. Nothing later than ``now`` can be seen in it."""
 
@@ -66,6 +73,7 @@ class World:
         self.clusters = tuple(sorted({one.cluster for one in self.graph.entities.values()} - {""}))
         self._findings: tuple[Finding, ...] | None = None
         self._fields: tuple[str, ...] | None = None
+        self._touched: dict[str, Touched] | None = None
 
     def _hide_future(self) -> None:
         for table, column in _TIMES.items():
@@ -99,6 +107,29 @@ class World:
         if self._findings is None:
             self._findings = check_health(self.graph)
         return self._findings
+
+    def touched(self, change: str) -> Touched:
+        """Entities and fields of one change; the first question looks up those of all changes."""
+        if self._touched is None:
+            entities: dict[str, dict[str, None]] = {}
+            fields: dict[str, dict[str, None]] = {}
+            rows = (
+                self.cursor()
+                .execute(
+                    "select event_id, entity_id, '' from change_target union all "
+                    "select event_id, entity_id, field from change_diff order by all"
+                )
+                .fetchall()
+            )
+            for event, entity, field in rows:
+                entities.setdefault(event, {})[entity] = None
+                if field:
+                    fields.setdefault(event, {})[field] = None
+            self._touched = {
+                event: Touched(tuple(found), tuple(fields.get(event, ())))
+                for event, found in entities.items()
+            }
+        return self._touched.get(change, Touched((), ()))
 
     def fields(self) -> tuple[str, ...]:
         """Every field that any fact or diff names."""

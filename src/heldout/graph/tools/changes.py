@@ -112,21 +112,9 @@ def _rows(reader: Reader, places: list[int]) -> list[dict[str, Any]]:
         "where rowid in (select unnest($places)) order by rowid desc",
         {"places": places},
     )
-    touched = reader.rows(
-        "select event_id, entity_id, '' from change_target where list_contains($ids, event_id) "
-        "union all select event_id, entity_id, field from change_diff "
-        "where list_contains($ids, event_id) order by all",
-        {"ids": [row[0] for row in events]},
-    )
-    entities: dict[str, dict[str, None]] = {}
-    fields: dict[str, dict[str, None]] = {}
-    for event, entity, field in touched:
-        entities.setdefault(event, {})[entity] = None
-        if field:
-            fields.setdefault(event, {})[field] = None
     rows = []
     for one, ts, type_, actor, actor_kind, source, pr, summary in events:
-        of, named = list(entities.get(one, ())), list(fields.get(one, ()))
+        of, named = reader.world.touched(one)
         row = {
             "id": one,
             "ts": iso(ts),
@@ -137,7 +125,7 @@ def _rows(reader: Reader, places: list[int]) -> list[dict[str, Any]]:
             "pr": pr or None,
             "summary": clip(summary, 200),
             "entities": [{"id": e, "name": reader.name(e)} for e in of[:_MOST_ENTITIES]],
-            "fields": named[:_MOST_FIELDS],
+            "fields": list(named[:_MOST_FIELDS]),
         }
         if len(of) > _MOST_ENTITIES:
             row["more_entities"] = len(of) - _MOST_ENTITIES

@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 from heldout.graph.ontology import BELONGING
-from heldout.graph.snapshot import Entity
+from heldout.graph.snapshot import Entity, Link
 from heldout.graph.tools.backend import Args
-from heldout.graph.tools.entities import steps
 from heldout.graph.tools.page import Page
 from heldout.graph.tools.reader import Reader, sliced
 
-_MOST_PATHS = 200
+_MOST_PATHS = 100
 _MOST_STEPS = 20_000
-
-
-class _Hop(NamedTuple):
-    entity: str
-    predicate: str
-    direction: str
 
 
 def find_paths(reader: Reader, args: Args) -> Page:
     """Simple paths in either direction of the edges: through use first, then through belonging."""
     src, dst = reader.entity(args["src"]), reader.entity(args["dst"])
-    found: dict[tuple[_Hop, ...], None] = {}
+    found: dict[tuple[Link, ...], None] = {}
     for belonging in (False, True):
         links = _Links(reader, belonging=belonging)
         paths = _paths(links, src.id, dst.id, args.get("max_len", 5))
@@ -41,19 +34,19 @@ def find_paths(reader: Reader, args: Args) -> Page:
     return sliced(rows, args, gaps=reader.gaps("graph", None, (src.id, dst.id)))
 
 
-def _paths(links: _Links, src: str, dst: str, most: int) -> list[tuple[_Hop, ...]]:
+def _paths(links: _Links, src: str, dst: str, most: int) -> list[tuple[Link, ...]]:
     far = _distances(links, dst, most)
     if src == dst or src not in far:
         return []
     search = _Search(links, far, dst)
     for length in range(far[src], most + 1):
-        search.extend((_Hop(src, "", ""),), length)
+        search.extend((Link(src, "", ""),), length)
         if search.spent or len(search.found) >= _MOST_PATHS:
             break
     return search.found
 
 
-def _node(entities: Mapping[str, Entity], hop: _Hop) -> dict[str, Any]:
+def _node(entities: Mapping[str, Entity], hop: Link) -> dict[str, Any]:
     entity = entities[hop.entity]
     node = {
         "id": entity.id,
@@ -66,35 +59,23 @@ def _node(entities: Mapping[str, Entity], hop: _Hop) -> dict[str, Any]:
     return node
 
 
-def _weight(path: Sequence[_Hop]) -> int:
+def _weight(path: Sequence[Link]) -> int:
     return sum(hop.predicate in BELONGING for hop in path)
 
 
-def _names(reader: Reader, path: Sequence[_Hop]) -> tuple[str, ...]:
+def _names(reader: Reader, path: Sequence[Link]) -> tuple[str, ...]:
     return tuple(f"{reader.name(hop.entity)} {hop.entity} {hop.predicate}" for hop in path)
 
 
 class _Links:
-    """Neighbours now, each entity asked for once; with or without edges of belonging."""
+    """Neighbours now, with or without edges of belonging."""
 
     def __init__(self, reader: Reader, *, belonging: bool) -> None:
-        self._reader = reader
+        self._graph = reader.graph
         self._belonging = belonging
-        self._known: dict[str, tuple[_Hop, ...]] = {}
 
-    def of(self, entity: str) -> tuple[_Hop, ...]:
-        found = self._known.get(entity)
-        if found is None:
-            near: dict[str, _Hop] = {}
-            for edge, way, other in steps(self._reader, entity, "both", self._reader.now):
-                if edge.pred in BELONGING and not self._belonging:
-                    continue
-                hop = _Hop(other, edge.pred, way)
-                if other not in near or near[other].predicate in BELONGING:
-                    near[other] = hop
-            found = tuple(sorted(near.values(), key=lambda hop: (hop.predicate in BELONGING, hop)))
-            self._known[entity] = found
-        return found
+    def of(self, entity: str) -> tuple[Link, ...]:
+        return self._graph.links(entity, belonging=self._belonging)
 
 
 def _distances(links: _Links, target: str, most: int) -> dict[str, int]:
@@ -111,7 +92,7 @@ class _Search:
     """Depth first over paths of one exact length, cut where the target is out of reach."""
 
     def __init__(self, links: _Links, far: Mapping[str, int], target: str) -> None:
-        self.found: list[tuple[_Hop, ...]] = []
+        self.found: list[tuple[Link, ...]] = []
         self._links = links
         self._far = far
         self._target = target
@@ -121,7 +102,7 @@ class _Search:
     def spent(self) -> bool:
         return self._steps >= _MOST_STEPS
 
-    def extend(self, path: tuple[_Hop, ...], left: int) -> None:
+    def extend(self, path: tuple[Link, ...], left: int) -> None:
         """Every way to go on from ``path`` that reaches the target in exactly ``left`` hops."""
         here = path[-1].entity
         if left == 0:
