@@ -8,11 +8,13 @@
     ├── SpecError               a spec, truth or split file is malformed or altered   exit 1
     ├── SplitViolation          a process reached for material its role may not see   exit 1
     ├── WorldError              a world is missing, altered or out of the ontology    exit 1
+    │   └── agent.SandboxFailure    an environment broke in the middle of a call
     ├── BrainError              a brain's manifest or files are wrong                 exit 1
     ├── EditError               an edit or patch does not apply                       exit 1
     ├── IngestError             real material could not be read                       exit 1
     ├── ProviderError           the model's service failed (never the model's fault)  exit 1
     │   ├── ProviderRefused         401, 403, 404: retrying cannot help
+    │   │   └── llm.ContextExceeded     the conversation outgrew the model's window
     │   ├── ProviderUnavailable     429, 5xx, time-outs, resets, after bounded retries
     │   ├── ProviderProtocol        an answer that is not the wire format
     │   └── ProviderFiltered        the provider's filter withheld the answer

@@ -13,6 +13,7 @@ from heldout.cli import (
     build,
     check,
     compare,
+    ingest,
     init,
     release,
     report,
@@ -36,7 +37,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-VERBS = (init, build, run_verb, tune, resume, check, review, release, score, report,
+VERBS = (init, build, ingest, run_verb, tune, resume, check, review, release, score, report,
          compare, status)  # fmt: skip
 for module in VERBS:
     module.register(app)

@@ -36,6 +36,7 @@ def review(
     project: Project = None,
 ) -> None:
     """Without a proposal: list. With one: show it. A decision needs --name and --reason."""
+    from heldout.cli.terminal import ProgressLine
     from heldout.errors import UsageError
     from heldout.pipeline.amend import amend_by_name
     from heldout.review import Reviewer, page
@@ -52,7 +53,7 @@ def review(
         raise UsageError("--only and --branch go with --accept", mend="Add --accept")
     settings = load_settings(project)
     if amend is not None:
-        typer.echo(amend_by_name(settings, proposal, amend, Reviewer(name, reason)))
+        typer.echo(amend_by_name(settings, proposal, amend, Reviewer(name, reason), ProgressLine()))
         return
     with Ledger.open(settings.ledger, read_only=not (accept or reject)) as ledger:
         if accept:
