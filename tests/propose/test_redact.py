@@ -53,6 +53,7 @@ def test_placeholders_are_stable_and_shared_by_id_and_name() -> None:
         == redactor.text("e-0011aacc")
         == redactor.text("Tarnwick-Pool")
     )
+    assert redactor.text("e-0011aabb") == redactor.text("quillmere-orbit") == "<service-1>"
     assert redactor.text("tarnwick-pool quillmere-orbit").count("<") == 2
     assert redactor.text("quillmere-orbit") != redactor.text("tarnwick-pool")
 
@@ -85,6 +86,14 @@ def test_what_no_tool_showed_is_caught_by_its_shape(secret: str) -> None:
 def test_plain_words_stay(plain: str) -> None:
     """Negative control: prose without identifiers is left as it is."""
     assert Redactor().text(plain) == plain
+
+
+def test_a_date_learnt_from_one_text_does_not_cut_another() -> None:
+    """What was replaced by its shape is stable, and never tears a longer date apart."""
+    redactor = Redactor()
+    first = redactor.text("on 2026-06-17")
+    assert redactor.text("at 2026-06-17T17:38:30Z.") == "at <date-2>."
+    assert redactor.text("on 2026-06-17") == first
 
 
 def test_text_is_cut_after_redaction() -> None:

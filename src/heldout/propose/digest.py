@@ -33,6 +33,7 @@ _ERRORS = frozenset(
     }
 )  # fmt: skip
 _CHANGE = re.compile(r"(?<![\w-])c-[0-9a-f]{6,16}(?![\w-])")
+_ENTITY = re.compile(r"(?<![\w-])e-[0-9a-f]{6,16}(?![\w-])")
 _QUOTED = re.compile(r"'[^'\n]{1,80}'")
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(?::\d\d)?Z?")
 
@@ -85,6 +86,7 @@ def digest(trace: Trace, alert: str, reasoning: str) -> str:
         "# Judge",
         redactor.text(_QUOTED.sub("'...'", reasoning), 1200),
         *_named_changes(reasoning, fired, redactor, facts),
+        *_named_entities(reasoning, trace, redactor, facts),
     ]
     text = "\n".join(parts)
     if len(text) > MAX_DIGEST:
@@ -241,6 +243,20 @@ def _named_changes(
             read = "its diff was read" if change in facts.read else "its diff was never read"
             seen = f"{age(_time(row.get('ts')), fired)}, {read}"
         lines.append(f"Judge's change {redactor.text(change)}: {seen}")
+    return lines
+
+
+def _named_entities(reasoning: str, trace: Trace, redactor: Redactor, facts: _Facts) -> list[str]:
+    """Whether the agent met the entities that the judge speaks of, and looked at them."""
+    lines = []
+    for entity in dict.fromkeys(_ENTITY.findall(reasoning)):
+        if entity in facts.entities:
+            met = "it was looked at"
+        elif any(entity in step.answer for step in trace.steps):
+            met = "it was shown and never looked at"
+        else:
+            met = "no tool call showed it"
+        lines.append(f"Judge's entity {redactor.text(entity)}: {met}")
     return lines
 
 

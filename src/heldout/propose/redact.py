@@ -79,6 +79,7 @@ class Redactor:
 
     def __init__(self) -> None:
         self._known: dict[str, str] = {}
+        self._shaped: dict[str, str] = {}
         self._counts: dict[str, int] = {}
 
     def learn(self, surface: str, kind: str) -> str:
@@ -89,9 +90,12 @@ class Redactor:
             return self._known[key]
         if len(surface) < 2 or key in _PLAIN or _PLACEHOLDER.fullmatch(surface):
             return surface
+        return self._remember(key, self._next(kind))
+
+    def _next(self, kind: str) -> str:
         kind = re.sub(r"[^a-z]+", "", kind.casefold()) or "entity"
         self._counts[kind] = self._counts.get(kind, 0) + 1
-        return self._remember(key, f"<{kind}-{self._counts[kind]}>")
+        return f"<{kind}-{self._counts[kind]}>"
 
     def _remember(self, key: str, placeholder: str) -> str:
         self._known[key] = placeholder
@@ -130,6 +134,9 @@ class Redactor:
         if isinstance(identity, str) and _ID.fullmatch(identity):
             kind = "change" if identity.startswith("c-") else kind
             name = row.get("name")
+            same = self._known.get(name.strip().casefold()) if isinstance(name, str) else None
+            if same is not None and identity.casefold() not in self._known:
+                self._remember(identity.casefold(), same)
             placeholder = self.learn(identity, kind or _ID_TYPES.get(identity[0], "entity"))
             if isinstance(name, str) and len(name) > 1 and name.casefold() not in self._known:
                 self._remember(name.strip().casefold(), placeholder)
@@ -211,7 +218,10 @@ class Redactor:
             core = found.strip()
             if core.casefold() in _HYPHENATED or (kind == "value" and re.fullmatch(r"\d", core)):
                 return found
-            placeholder = self._known.get(core.casefold()) or self.learn(core, kind)
+            key = core.casefold()
+            placeholder = self._known.get(key) or self._shaped.get(key)
+            if placeholder is None:
+                placeholder = self._shaped[key] = self._next(kind)
             return found.replace(core, placeholder)
 
         return shape.sub(replaced, text)

@@ -33,6 +33,7 @@ class Evidence:
     alert: str
     fresh_culprit: bool
     unseen_culprit: bool
+    missed_place: bool
 
 
 def _number(text: str, pattern: str) -> float:
@@ -76,6 +77,9 @@ def evidence(digest: str) -> Evidence:
         fresh_culprit=any(
             re.search(r"minutes before|hours before|after the", one) for one in others
         ),
+        missed_place=bool(
+            re.search(r"^Judge's entity .*: no tool call showed", digest, re.MULTILINE)
+        ),
         unseen_culprit=any("no tool call showed" in one for one in others),
     )
 
@@ -109,7 +113,10 @@ def _seen(e: Evidence) -> list[str]:
             e.blamed and not e.recent and (e.fresh_culprit or bool(_FRESH.search(e.judge))),
         ),
         ("unfinished", bool(e.ended) and e.ended != "submitted"),
-        ("dependency", 0 < e.entities <= 1 or bool(_WRONG_PLACE.search(e.judge))),
+        (
+            "dependency",
+            e.missed_place or 0 < e.entities <= 1 or bool(_WRONG_PLACE.search(e.judge)),
+        ),
         ("short_history", short or (e.searches == 0 and e.unseen_culprit)),
         ("proximity", e.blamed and e.recent),
         ("noise", e.cut_off > 0 and not e.narrowed),

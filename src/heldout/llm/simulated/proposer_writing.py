@@ -18,7 +18,7 @@ from heldout.llm.simulated.proposer_phrases import (
     PADDING,
 )
 
-LEAKS = 0.15
+LEAKS = 0.2
 OVER_CORRECTS = 0.12
 PADS = 0.12
 """How often a candidate has each flaw."""
