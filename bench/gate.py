@@ -22,10 +22,11 @@ from pathlib import Path
 from heldout.brain import Brain
 from heldout.errors import HeldoutError
 from heldout.gate.engine import Engine
+from heldout.gate.material import read_sources
 from heldout.gate.names import Name
 from heldout.gate.report import Finding
 from heldout.settings import load_settings
-from heldout.split import declare_process
+from heldout.split import HeldoutAccess, declare_process
 
 TRIALS = 100
 FILE = "method.md"
@@ -138,6 +139,31 @@ def recall(engine: Engine, names: Sequence[str], mutate: Mutator, trials: int) -
     return share
 
 
+def facts(engine: Engine, trials: int) -> dict[str, float]:
+    """Recall on what is no name: culprit values, culprit keys, copied sentences of truths."""
+    sources = [s for s in read_sources(engine.settings, HeldoutAccess()) if s.spec.kind == "trap"]
+    samples: dict[str, list[str]] = {"culprit key as code": [], "value beside its key": []}
+    samples["sentence of a truth"] = []
+    for source in sources:
+        truth = source.read_truth()
+        leaf = truth.culprit_field.rsplit(".", 1)[-1]
+        if len(re.findall(r"[A-Za-z]+", leaf)) > 1:
+            samples["culprit key as code"].append(f"`{leaf}`")
+            for row in source.rows()("change_diff"):
+                if row["event_id"] == truth.culprit_change and row["field"] == truth.culprit_field:
+                    for side in ("old_json", "new_json"):
+                        if re.search(r"\d", row[side] or ""):
+                            value = row[side].strip('"')
+                            plain = " ".join(re.findall(r"[a-z]+", leaf.lower()))
+                            samples["value beside its key"].append(f"a {plain} of {value}")
+        samples["sentence of a truth"].append(" ".join(truth.mechanism.split()[1:12]))
+    return {
+        label: recall(engine, given, lambda n, d: n, min(trials, 3 * len(given)))
+        for label, given in samples.items()
+        if given
+    }
+
+
 def control(engine: Engine, trials: int) -> int:
     """How many clean edits are refused; must be none."""
     refused = 0
@@ -217,6 +243,8 @@ def measure(project: Path | None, trials: int) -> int:
             for names in samples.values()
         ]
         print(f"{label:18}" + "".join(cells), flush=True)
+    for label, share in facts(engine, trials).items():
+        print(f"{label:22} {share:11.2f}", flush=True)
     return 0
 
 

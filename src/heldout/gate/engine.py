@@ -37,7 +37,7 @@ class Engine:
     """
 
     def __init__(self, settings: Settings) -> None:
-        self._settings = settings
+        self.settings = settings
         self._access = HeldoutAccess()
         self._vocabulary = load_vocabulary()
         self._limits = Limits(added_lines=settings.tune.max_added_lines)
@@ -61,15 +61,15 @@ class Engine:
 
     def refresh(self) -> None:
         """Load inventory and checkers again if a set, a split or a checker has changed."""
-        seen = fingerprint(self._settings)
+        seen = fingerprint(self.settings)
         if seen == self._seen:
             return
         self._seen = ""
         self._bases.clear()
-        checkers = load_checkers(self._settings.checkers)
-        sources: Sequence[Source] = read_sources(self._settings, self._access)
+        checkers = load_checkers(self.settings.checkers)
+        sources: Sequence[Source] = read_sources(self.settings, self._access)
         inventory = load_inventory(
-            sources, self._settings.state / "gate", self._vocabulary, (planted(self._vocabulary),)
+            sources, self.settings.state / "gate", self._vocabulary, (planted(self._vocabulary),)
         )
         live_fire(checkers, inventory)
         self._checkers, self._inventory, self._seen = checkers, inventory, seen

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
 
@@ -26,7 +26,7 @@ from heldout.gate.shingles import PHRASE, TITLE, shingles
 from heldout.gate.vocabulary import Vocabulary, tokens
 from heldout.truth import Truth
 
-EXTRACTOR_VERSION = "1"
+EXTRACTOR_VERSION = "2"
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-._/][A-Za-z0-9]+)+")
 _NEITHER = re.compile(r"[^a-z0-9]+")
@@ -114,6 +114,8 @@ class Extractor:
         if not MIN_NAME <= len(surface) <= 200:
             return
         judged = self._judge(surface, kind)
+        if judged.tier == "T4" and kind == "key" and role == "culprit" and len(judged.words) > 1:
+            judged = replace(judged, tier="T3")
         if judged.tier == "T4" or len(judged.key) < MIN_NAME:
             return
         if not self._counts(judged, kind, role):

@@ -140,7 +140,7 @@ def severity_of(name: Name, place: Place, edges: bytes) -> Severity | None:
     if name.tier == "T3":
         if form.joined or form.quoted or (form.noun and not key):
             return "reject"
-        return "warn" if key else ("info" if form.hyphened else None)
+        return "info" if key or form.hyphened else None
     if key:
         return "reject" if form.quoted or form.joined else None
     return "reject" if form.code and not _verb(place) else "info"
