@@ -47,8 +47,8 @@ def help_of(*words: str) -> str:
 def keys() -> list[str]:
     """A table row per key of heldout.toml."""
     rows = ["| key | default | meaning |", "|---|---|---|"]
-    rows += ["| `name` | `'heldout'` | The project's name. |"]
-    rows += ["| `set` | `'prod_hard'` | The set that verbs use unless --set names another. |"]
+    rows += ["| `name` | `'heldout'` | the project's name |"]
+    rows += ["| `set` | `'prod_hard'` | the set that verbs use unless --set names another |"]
     parts: dict[str, type[BaseModel]] = {
         "models": settings.Models,
         "limits": settings.LimitSettings,
@@ -57,10 +57,9 @@ def keys() -> list[str]:
         "score": settings.ScoreSettings,
     }
     for part, model in parts.items():
-        purpose = (model.__doc__ or "").splitlines()[0]
         for name, field in model.model_fields.items():
             default = "none" if field.default is None else repr(field.default)
-            rows.append(f"| `{part}.{name}` | `{default}` | {purpose} |")
+            rows.append(f"| `{part}.{name}` | `{default}` | {field.description} |")
     return rows
 
 

@@ -26,51 +26,61 @@ class _Strict(BaseModel):
 class Models(_Strict):
     """Which models play which role; names read ``provider/name@effort``."""
 
-    agent: str = "sim/anchored@low"
-    proposer: str = "sim/proposer"
-    base_url: str = ""
-    """Base URL of the agent's model; empty means the provider's own."""
-    proposer_base_url: str = ""
+    agent: str = Field(default="sim/anchored@low", description="plays the agent")
+    proposer: str = Field(default="sim/proposer", description="reads failures, proposes edits")
+    base_url: str = Field(
+        default="", description="endpoint of the agent's model; empty is the provider's own"
+    )
+    proposer_base_url: str = Field(default="", description="endpoint of the proposer's model")
 
 
 class LimitSettings(_Strict):
     """Caps of one investigation. A limit ends it early; what it has is still judged."""
 
-    max_steps: int = Field(default=30, ge=1, le=500)
-    max_tokens: int = Field(default=400_000, ge=1000)
-    max_seconds: float = Field(default=600.0, gt=0)
-    max_usd: float | None = Field(default=None, gt=0)
+    max_steps: int = Field(default=30, ge=1, le=500, description="tool calls")
+    max_tokens: int = Field(default=400_000, ge=1000, description="tokens, input and output")
+    max_seconds: float = Field(default=600.0, gt=0, description="seconds of model and tools")
+    max_usd: float | None = Field(default=None, gt=0, description="USD; none is no cap")
 
 
 class RunSettings(_Strict):
     """How many investigations of an incident, and how many at once."""
 
-    repeats: int = Field(default=3, ge=1, le=25)
-    concurrency: int = Field(default=8, ge=1, le=512)
-    max_invalid: float = Field(default=0.05, ge=0, le=1)
-    seed: int = Field(default=1, ge=0)
+    repeats: int = Field(default=3, ge=1, le=25, description="investigations per incident")
+    concurrency: int = Field(default=8, ge=1, le=512, description="investigations at once")
+    max_invalid: float = Field(
+        default=0.05, ge=0, le=1, description="share of invalid ones that ends a run as an error"
+    )
+    seed: int = Field(default=1, ge=0, description="seed of a run")
 
 
 class TuneSettings(_Strict):
     """Limits of one tuning job."""
 
-    max_rounds: int = Field(default=8, ge=1, le=100)
-    batch: int = Field(default=6, ge=1)
-    screen_repeats: int = Field(default=2, ge=1)
-    confirm_repeats: int = Field(default=2, ge=1)
-    max_added_lines: int = Field(default=60, ge=1)
-    max_usd: float | None = Field(default=None, gt=0)
-    saturated_at: float = Field(default=1.0, gt=0, le=1)
+    max_rounds: int = Field(default=8, ge=1, le=100, description="rounds of proposals")
+    batch: int = Field(default=6, ge=1, description="incidents of a screening batch")
+    screen_repeats: int = Field(default=2, ge=1, description="repeats of one screening")
+    confirm_repeats: int = Field(default=2, ge=1, description="fresh repeats before a proposal")
+    max_added_lines: int = Field(default=60, ge=1, description="lines that a job may add")
+    max_usd: float | None = Field(default=None, gt=0, description="USD of a job; none is no cap")
+    saturated_at: float = Field(
+        default=1.0, gt=0, le=1, description="share of train solved at which a job ends"
+    )
 
 
 class ScoreSettings(_Strict):
     """How the held-out half may be opened and what counts as harm."""
 
-    repeats: int = Field(default=3, ge=1, le=25)
-    looks: int = Field(default=5, ge=1)
-    """How often one incident may be scored for one model."""
-    harm_margin: float = Field(default=0.10, gt=0, lt=1)
-    min_coverage: float = Field(default=0.90, gt=0, le=1)
+    repeats: int = Field(default=3, ge=1, le=25, description="investigations per incident and arm")
+    looks: int = Field(
+        default=5, ge=1, description="how often an incident may be scored for one model"
+    )
+    harm_margin: float = Field(
+        default=0.10, gt=0, lt=1, description="share of controls that may break at most"
+    )
+    min_coverage: float = Field(
+        default=0.90, gt=0, le=1, description="valid share below which a score is indecisive"
+    )
 
 
 class _File(_Strict):
