@@ -16,7 +16,7 @@ from heldout.llm.simulated.transcript import Transcript, iso, seconds
 
 TEMPER = Temper(
     habit={
-        "window": 0.18, "origin": 0.22, "proximity": 0.25, "fleet": 0.15, "narrow": 0.30,
+        "window": 0.25, "origin": 0.32, "proximity": 0.28, "fleet": 0.15, "narrow": 0.35,
         "downstream": 0.93, "diff": 0.35, "none": 0.20, "overcorrection": 0.0,
     },
     best=0.98,
@@ -33,6 +33,7 @@ def investigate(desk: Desk, transcript: Transcript) -> Steps[None]:
     if desk.victim is None:
         return
     yield from desk.follow(hops=5 if desk.mind.does("downstream") else 1)
+    yield from desk.quote()
     yield from desk.locate(reads=3 if desk.mind.slips("impatient") else 9)
     yield from compare_fleet(desk)
     yield from find_culprit(desk)
@@ -96,7 +97,7 @@ def find_culprit(desk: Desk) -> Steps[None]:
 
 def believes_onset(desk: Desk) -> bool:
     """True when a change near the onset outshines an older one that fits."""
-    return not desk.mind.does("proximity") and desk.mind.chance("pull") < 0.3
+    return not desk.mind.does("proximity") and desk.mind.chance("pull") < 0.25
 
 
 def changes_of_the_day(desk: Desk) -> Steps[list[Change]]:
@@ -151,13 +152,27 @@ def search_window(desk: Desk) -> Steps[Change | None]:
             field=fact.field if narrow and not cursor else None,
             cursor=cursor or None,
         )
-        touching = [change for change in changes(answer.rows) if desk.touches(change)]
+        listed = changes(answer.rows)
+        touching = [change for change in listed if desk.touches(change)]
         if touching:
-            return max(touching, key=lambda change: (change.at, change.id))
+            found = max(touching, key=lambda change: (change.at, change.id))
+            return tempting_rollout(desk, listed, found) or found
         cursor = answer.cursor
         if not cursor:
             break
     return None
+
+
+def tempting_rollout(desk: Desk, listed: Sequence[Change], found: Change) -> Change | None:
+    """A later change that reached the whole fleet, taken for the cause by who never compares."""
+    if desk.mind.does("fleet") or desk.mind.chance("rollout") >= 0.6:
+        return None
+    wide = [
+        change
+        for change in listed
+        if change.at > found.at and len(change.entities) > 1 and len(set(change.names)) == 1
+    ]
+    return max(wide, key=lambda change: (change.at, change.id), default=None)
 
 
 def field_history(desk: Desk) -> Steps[Change | None]:

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from heldout.llm.simulated.evidence import (
+    MASK,
     Change,
     Fact,
     Sign,
@@ -19,7 +20,9 @@ from heldout.llm.simulated.evidence import (
     facts,
     keys,
     likeness,
+    longest_part,
     mentions,
+    quoted,
     signs,
     text,
     things,
@@ -275,6 +278,25 @@ class Desk:
 
     # ---- from the errors to the setting ---------------------------------------------------
 
+    def quote(self) -> Steps[None]:
+        """Read single lines of the loudest patterns: patterns hide the numbers."""
+        spot = self.here
+        found = self.trouble.get(spot.id, ()) if spot else ()
+        if spot is None or not any(MASK in sign.message for sign in found[:2]):
+            return
+        answer = yield from self.ask(
+            "search_logs",
+            f"I read the lines of {spot.name} behind the pattern.",
+            query=longest_part(found[0].message),
+            entity=found[0].entity or spot.id,
+            level="ERROR",
+            since=iso(self.fired - HOUR),
+            until=iso(self.fired),
+            limit=10,
+        )
+        lines = signs(answer.rows)
+        self.trouble[spot.id] = tuple(quoted(sign, lines) for sign in found)
+
     def candidates(self) -> list[Sign]:
         """Messages that may state the mechanism, nearest to the end of the path first."""
         result: list[Sign] = []
@@ -404,7 +426,7 @@ class Desk:
         )
 
     def suspects(self, found: Sequence[Change], minutes: float = 90.0) -> list[Change]:
-        """Changes by people or pipelines shortly before the alert, the latest first."""
+        """Changes by people or pipelines shortly before the alert: on the path, then the latest."""
         near = [
             change
             for change in found
@@ -412,7 +434,12 @@ class Desk:
             and change.type not in _QUIET_TYPES
             and change.actor_kind != "controller"
         ]
-        return sorted(near, key=lambda change: (-change.at, change.id))
+        return sorted(near, key=lambda change: (not self.on_path(change), -change.at, change.id))
+
+    def on_path(self, change: Change) -> bool:
+        """True when a change altered something on the path, or something named after it."""
+        names = tuple(thing.name for thing in self.path)
+        return any(name.startswith(names) for name in change.names)
 
     def read_skills(self, transcript: Transcript) -> Steps[None]:
         """Read the on-demand skills whose description fits the alert."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import lru_cache
 from typing import Any
 
@@ -96,6 +96,24 @@ def signs(rows: Iterable[Row]) -> tuple[Sign, ...]:
                 )
             )  # fmt: skip
     return tuple(found)
+
+
+MASK = "<*>"
+"""What stands for a number in a log pattern."""
+
+
+def longest_part(pattern: str) -> str:
+    """The longest stretch of a pattern without a masked number, to search lines with."""
+    return max((part.strip() for part in pattern.split(MASK)), key=len)[:120]
+
+
+def quoted(sign: Sign, lines: Iterable[Sign]) -> Sign:
+    """The sign with a line's own words in place of its pattern, where a line matches it."""
+    parts = [part.strip() for part in sign.message.split(MASK)]
+    for line in lines:
+        if all(part in line.message for part in parts):
+            return replace(sign, message=line.message, example=line.example or sign.example)
+    return sign
 
 
 @dataclass(frozen=True, slots=True)

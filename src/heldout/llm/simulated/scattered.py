@@ -13,11 +13,11 @@ from heldout.llm.simulated.transcript import Transcript, iso
 
 TEMPER = Temper(
     habit={
-        "window": 0.25, "origin": 0.22, "proximity": 0.30, "fleet": 0.10, "narrow": 0.15,
-        "downstream": 0.50, "diff": 0.20, "none": 0.20, "focus": 0.45, "overcorrection": 0.0,
+        "window": 0.40, "origin": 0.35, "proximity": 0.30, "fleet": 0.10, "narrow": 0.15,
+        "downstream": 0.75, "diff": 0.20, "none": 0.20, "focus": 0.62, "overcorrection": 0.0,
     },
     best=0.85,
-    heeds=0.22,
+    heeds=0.25,
     wavers=0.40,
     slip=0.15,
 )  # fmt: skip
@@ -29,8 +29,8 @@ def investigate(desk: Desk, transcript: Transcript) -> Steps[None]:
     if desk.victim is None:
         return
     yield from wander(desk)
-    yield from desk.follow(hops=5 if desk.mind.does("downstream") else 1)
-    yield from desk.locate(reads=5 if desk.mind.does("focus") else 1)
+    yield from desk.follow(hops=5 if desk.mind.does("downstream") else 3)
+    yield from desk.locate(reads=5 if desk.mind.does("focus") else 3)
     if desk.mind.slips("tired"):
         return
     if desk.fact is not None and desk.mind.does("focus"):
