@@ -179,7 +179,7 @@ def _review(proposal: ProposalRow | None) -> str:
     done = {"accept": "Accepted", "reject": "Rejected"}.get(decision.action, decision.action)
     who = decision.name or "somebody unnamed"
     if who == AUTO:
-        who = "policy (auto), not by a person"
+        return f"{done} by policy (auto), not by a person."
     return f"{done} by {who}. {decision.reason or ''}".rstrip()
 
 
@@ -210,7 +210,7 @@ def _train_rows(evidence: Mapping[str, Any]) -> tuple[HalfRow, ...]:
                 fixed=fixed,
                 broken=broken,
                 p=None,
-                note="tuned on; fresh repeats; no evidence of a gain",
+                note="tuned on, fresh repeats",
             )
         )
     return tuple(rows)

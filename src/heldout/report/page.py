@@ -100,6 +100,8 @@ def _environment() -> jinja2.Environment:
         reasons=lambda counts: visible(rows.reasons(counts)),
         exclusions=lambda excluded: visible(rows.exclusions(excluded)),
         kind=rows.kind,
+        plain=rows.plain_words,
+        refusals=lambda counts: visible(rows.refusals(counts)),
         arms=rows.ordered_arms,
         difflines=lambda text: _shown(rows.diff_lines(text)),
         oplines=lambda ops: _shown(rows.op_lines(ops)),

@@ -62,7 +62,20 @@ def exclusions(excluded: Mapping[str, str]) -> str:
 
 def points_short(interval: Interval | None) -> str:
     """A difference without its interval."""
-    return "undefined" if interval is None else f"{100 * interval.value:+.0f} points"
+    if interval is None:
+        return "undefined"
+    moved = round(100 * interval.value)
+    return f"{moved:+d} points" if moved else "0 points"
+
+
+def plain_words(name: str) -> str:
+    """An identifier of ours as words."""
+    return name.replace("_", " ")
+
+
+def refusals(counts: Mapping[str, int]) -> str:
+    """How many edits fell where."""
+    return ", ".join(f"{count} by {name}" for name, count in counts.items())
 
 
 def kind(name: str) -> str:

@@ -124,13 +124,14 @@ def _tuning(tuning: Tuning) -> str:
     course = " -> ".join(f"{point.solved}/{point.total}" for point in tuning.course)
     lines = [
         _wrap(
-            f"job {tuning.job} ended as {tuning.status}: {tuning.reason}. {tuning.rounds} rounds, "
-            f"{len(tuning.accepted)} edits accepted; train solved {course or 'not measured'}"
+            f"job {tuning.job} ended as '{rows.plain_words(tuning.status)}': {tuning.reason}. "
+            f"{tuning.rounds} rounds, {len(tuning.accepted)} edits accepted; train solved "
+            f"{course or 'not measured'}"
         )
     ]
     lines += [_edit(edit) for edit in tuning.accepted]
     if tuning.rejected_by:
-        lines.append(f"rejected: {rows.reasons(tuning.rejected_by)}")
+        lines.append(f"rejected: {visible(rows.refusals(tuning.rejected_by))}")
     spent = [
         (
             stage.name,
@@ -147,6 +148,7 @@ def _tuning(tuning: Tuning) -> str:
 
 
 def _edit(edit: EditView) -> str:
-    head = f"+ round {edit.round}, {visible(edit.cluster, 60)}: {visible(edit.reason, 200)}"
+    cluster = visible(rows.plain_words(edit.cluster), 60)
+    head = f"+ round {edit.round}, {cluster}: {visible(edit.reason, 200)}"
     added = [f"    {visible(line, 200)}" for op in edit.ops for line in op.added]
     return "\n".join([textwrap.fill(head, _WIDTH, subsequent_indent="  "), *added])
