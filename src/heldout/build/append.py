@@ -38,7 +38,7 @@ def append_incident(
     if made.topology is not None:
         write_topology(made.topology, topology_path(directory, spec.id))
     pinned = store_incident(settings, spec, made)
-    freeze_incident(directory, pinned, made)
+    freeze_incident(directory, pinned, made.alert)
     train = (*split.train, spec.id) if side == "train" else split.train
     test = (*split.test, spec.id) if side == "test" else split.test
     write_split(Split(set_name, train, test), directory)

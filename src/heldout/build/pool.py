@@ -18,6 +18,10 @@ ONSET_FIRST = (
 """Faults whose onset controls read naturally: their change takes effect when it lands."""
 
 
+PER_CLUSTER = ("NodeGroup", "ResourceQuota")
+"""Holders that every cluster has under the same name, so that in a fleet they have siblings."""
+
+
 @dataclass(frozen=True, slots=True)
 class SetPlan:
     """What a set should hold. ``scale``, ``events`` and ``log_lines`` shrink worlds for tests."""
@@ -103,7 +107,7 @@ def _trap(plan: SetPlan, number: int, fault: Fault) -> Spec:
         traps.append("change_noise")
     short = number % 3 == 2
     days = 0.2 + 0.25 * float(rng.random()) if short else float(1.1 * 10.5 ** rng.random())
-    fleet = partial or rng.random() < 0.35
+    fleet = partial or (rng.random() < 0.35 and fault.holder_kind not in PER_CLUSTER)
     knobs = _knobs(
         plan, name, fleet, latency_days=round(days, 2), hops=1 + (number * 7 + 1) % 4,
         decoys=1 + int(rng.integers(3)), noise=round(1 + 2 * float(rng.random()), 1),

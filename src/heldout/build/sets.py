@@ -7,11 +7,12 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
+from typing import NamedTuple
 
 from heldout.build.pool import SetPlan, drafts, reseeded
 from heldout.build.splitting import split_by_group
 from heldout.build.validity import Subject, findings
-from heldout.build.worlds import make, materialise, store
+from heldout.build.worlds import make, mapped, materialise, store
 from heldout.errors import HeldoutError, SpecError
 from heldout.graph import write_world
 from heldout.settings import Settings
@@ -38,7 +39,27 @@ class SetReport:
         return said
 
 
-def make_set(settings: Settings, plan: SetPlan, *, replace_existing: bool = False) -> SetReport:
+class _Task(NamedTuple):
+    """One draft to turn into a valid incident, as a worker process gets it."""
+
+    settings: Settings
+    plan: SetPlan
+    draft: Spec
+    number: int
+    side: int
+
+
+class _Valid(NamedTuple):
+    """A valid, pinned incident and why its predecessors were discarded."""
+
+    spec: Spec
+    alert: str
+    discards: tuple[str, ...]
+
+
+def make_set(
+    settings: Settings, plan: SetPlan, *, replace_existing: bool = False, workers: int = 1
+) -> SetReport:
     """Make a set from scratch and freeze it; worlds and truths go to the cache.
 
     Drafts are split by group first, because names come from the side's own half of the stock; each
@@ -48,42 +69,47 @@ def make_set(settings: Settings, plan: SetPlan, *, replace_existing: bool = Fals
     directory = settings.datasets / plan.name
     if (directory / "split.toml").exists() and not replace_existing:
         raise SpecError(
-            f"the set '{plan.name}' is frozen", where=str(directory),
+            f"the set '{plan.name}' is frozen",
+            where=str(directory),
             mend="Append to it, or name another set",
-        )  # fmt: skip
+        )
     pool = drafts(plan)
     sides = split_by_group(pool, plan.seed)
+    tasks = [
+        _Task(settings, plan, draft, number, sides[draft.group])
+        for number, draft in enumerate(pool)
+    ]
     discards: Counter[str] = Counter()
-    ids: dict[str, list[str]] = {"train": [], "test": []}
-    for number, draft in enumerate(pool):
-        side = sides[draft.group]
-        spec, made = _valid(settings, plan, draft, number, side, discards)
-        freeze_incident(directory, spec, made)
-        ids["train" if side == 0 else "test"].append(spec.id)
-    write_split(Split(plan.name, tuple(ids["train"]), tuple(ids["test"])), directory)
-    return SetReport(plan.name, {name: len(found) for name, found in ids.items()}, discards)
+    ids: dict[int, list[str]] = {0: [], 1: []}
+    for task, valid in zip(tasks, mapped(_valid, tasks, workers), strict=True):
+        freeze_incident(directory, valid.spec, valid.alert)
+        ids[task.side].append(valid.spec.id)
+        discards.update(valid.discards)
+    write_split(Split(plan.name, tuple(ids[0]), tuple(ids[1])), directory)
+    return SetReport(plan.name, {"train": len(ids[0]), "test": len(ids[1])}, discards)
 
 
-def _valid(
-    settings: Settings, plan: SetPlan, draft: Spec, number: int, side: int, discards: Counter[str]
-) -> tuple[Spec, Generated]:
+def _valid(task: _Task) -> _Valid:
+    plan, draft = task.plan, task.draft
+    discards: list[str] = []
     for attempt in range(ATTEMPTS):
-        spec = reseeded(draft, plan, f"draft/{number}", attempt)
-        spec = replace(spec, knobs={**spec.knobs, "bank": side})
+        spec = reseeded(draft, plan, f"draft/{task.number}", attempt)
+        spec = replace(spec, knobs={**spec.knobs, "bank": task.side})
         try:
             made = generate(spec)
         except SpecError as error:
-            discards[f"no place: {error.what.split(':')[0]}"] += 1
+            discards.append(error.what.split(":")[0])
             continue
         wrong = findings(Subject(spec, made))
         if not wrong:
-            return store_incident(settings, spec, made), made
-        discards.update(wrong[:1])
+            pinned = store_incident(task.settings, spec, made)
+            return _Valid(pinned, made.alert, tuple(discards))
+        discards.append(wrong[0])
     raise SpecError(
         f"no valid world in {ATTEMPTS} attempts for fault '{draft.fault}' with traps "
         f"{', '.join(draft.traps)}",
         where=f"set {plan.name}",
-        mend=f"Loosen its knobs; the last reasons: {'; '.join(list(discards)[-2:])}",
+        mend=f"Loosen its knobs; the last reasons: {'; '.join(discards[-2:])}",
     )
 
 
@@ -101,12 +127,12 @@ def store_incident(settings: Settings, spec: Spec, made: Generated) -> Spec:
     return pinned
 
 
-def freeze_incident(directory: Path, spec: Spec, made: Generated) -> None:
+def freeze_incident(directory: Path, spec: Spec, alert: str) -> None:
     """Write the spec and the alert of one incident to its set."""
     write_spec(spec, directory / "specs" / f"{spec.id}.toml")
     path = directory / "alerts" / f"{spec.id}.md"
     path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(made.alert, encoding="utf-8")
+    path.write_text(alert, encoding="utf-8")
 
 
 def rehash(settings: Settings, set_name: str, access: HeldoutAccess) -> int:
@@ -121,7 +147,7 @@ def rehash(settings: Settings, set_name: str, access: HeldoutAccess) -> int:
         pinned = store_incident(settings, replace(spec, generator=GENERATOR), made)
         if pinned != spec:
             changed += 1
-            freeze_incident(directory, pinned, made)
+            freeze_incident(directory, pinned, made.alert)
     return changed
 
 

@@ -13,7 +13,7 @@ from heldout.simulate.streams import stream
 from heldout.truth import Spec
 
 SIZE_WEIGHT = 6.0
-MOVES = 3000
+MOVES = 1500
 
 
 def difficulty(spec: Spec) -> str:

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 from heldout.build.topologies import read_topology, topology_path
 from heldout.errors import HeldoutError, SpecError, WorldError
@@ -113,14 +113,20 @@ def materialise(
         else:
             missing.append(spec)
     jobs = [_job(settings, directory, spec) for spec in missing]
-    if workers > 1 and len(jobs) > 1:
-        pool = ProcessPoolExecutor(min(workers, len(jobs)), mp_context=get_context("spawn"))
-        with pool:
-            list(pool.map(_make, jobs))
-    else:
-        for job in jobs:
-            _make(job)
+    mapped(_make, jobs, workers)
     return len(missing)
+
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+
+def mapped(work: Callable[[T], R], tasks: Sequence[T], workers: int) -> list[R]:
+    """``work`` over all tasks, in order, in up to ``workers`` spawned processes."""
+    if workers <= 1 or len(tasks) <= 1:
+        return [work(task) for task in tasks]
+    with ProcessPoolExecutor(min(workers, len(tasks)), mp_context=get_context("spawn")) as pool:
+        return list(pool.map(work, tasks))
 
 
 def _job(settings: Settings, directory: Path, spec: Spec) -> Job:

@@ -158,6 +158,11 @@ _PLAIN: Mapping[str, tuple[FieldSpec, ...]] = {
     "QuotaLimit": (FieldSpec("value", (50, 100, 200, 500)),),
 }
 
+COUNTERS = frozenset({"rotation.version", "restarts"})
+"""Fields that only ever count up."""
+VERSIONED = frozenset({"image"})
+"""Fields whose value is a version that grows with time."""
+
 CHANGING: Mapping[str, tuple[str, ...]] = {
     "config": ("ConfigMap", "Hpa", "ResourceQuota", "CronJob", "Deployment", "KafkaTopic",
                "NetworkPolicy", "Ingress", "AlertRule"),

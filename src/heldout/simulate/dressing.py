@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from heldout.simulate.catalog import fields_of, types_for
+from heldout.simulate.catalog import COUNTERS, VERSIONED, fields_of, types_for
 from heldout.simulate.ground import Change, Edit, Ground
 from heldout.simulate.landscape import Landscape, spell
 from heldout.simulate.rhythm import HOUR
@@ -19,9 +19,6 @@ DRAWS = 12
 
 INC = "\x00inc"
 """As an edit's value: the present number plus one."""
-
-COUNTERS = frozenset({"rotation.version", "restarts"})
-VERSIONED = frozenset({"image"})
 
 _SUMMARIES: Mapping[str, tuple[str, ...]] = {
     "config": (

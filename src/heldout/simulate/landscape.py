@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from heldout.simulate.catalog import fields_of
+from heldout.simulate.catalog import VERSIONED, fields_of
 from heldout.simulate.ground import Ground
 from heldout.simulate.names import NameBook, styled
 from heldout.simulate.streams import stream
@@ -138,7 +138,7 @@ class _Builder:
         specs = fields_of(kind)
         draws = self.rng.integers(0, 1 << 30, len(specs))
         for at, spec in enumerate(specs):
-            if at >= most and draws[at] % 3:
+            if spec.field in VERSIONED or (at >= most and draws[at] % 3):
                 continue
             value = spec.values[int(draws[at]) % len(spec.values)]
             self.ground.base[(entity, spell(spec.field, self.land.style))] = value
@@ -248,8 +248,9 @@ class _Builder:
     def _place(self, logical: Logical, cluster: str) -> Site:
         g, rng, name = self.ground, self.rng, logical.name
         service = g.add(
-            "Service", name, cluster, tier=("edge", "mid", "base")[min(logical.level, 2)]
-        )
+            "Service", name, cluster, tier=("edge", "mid", "base")[min(logical.level, 2)],
+            status="serving",
+        )  # fmt: skip
         deployment = g.add("Deployment", name, cluster)
         site = Site(service, deployment, name, cluster, logical.level, logical.team)
         self.land.sites.append(site)
@@ -278,6 +279,7 @@ class _Builder:
         if repo is not None:
             return repo
         repo = g.add("Repository", name, default_branch="main", head="")
+        self.land.repo_of[repo] = name
         pipeline = g.add("Pipeline", f"{name}-release", stages=4)
         g.link(pipeline, "built_from", repo)
         return repo
@@ -325,7 +327,7 @@ class _Builder:
         g.link(front, "routes_to", site.service)
         g.facts(
             site.deployment, replicas=count, ready_replicas=count, pod_labels={"app": name},
-            namespace=namespace, memory_request="256Mi",
+            namespace=namespace, memory_request="256Mi", image=f"{name}:v{1 + count}.20.0",
         )  # fmt: skip
         template = g.add("ReplicaSet", f"{name}-{rng.integers(1 << 30):08x}", cluster)
         g.facts(template, replicas=count, ready_replicas=count, namespace=namespace)
@@ -388,7 +390,7 @@ class _Builder:
     def _topic(self, name: str, cluster: str) -> int:
         topic = self.ground.find("KafkaTopic", name, cluster)
         if topic is None:
-            topic = self.ground.add("KafkaTopic", name, cluster, partitions=12)
+            topic = self.ground.add("KafkaTopic", name, cluster, partitions=12, status="online")
             self.settings(topic, "KafkaTopic")
         return topic
 

@@ -13,14 +13,15 @@ from typing import Any, Literal
 import numpy as np
 
 from heldout.errors import SpecError
-from heldout.simulate.dressing import VERSIONED, image_at, other_edit
+from heldout.simulate.catalog import COUNTERS, VERSIONED
+from heldout.simulate.dressing import image_at, other_edit
 from heldout.simulate.fault import Fault
 from heldout.simulate.ground import DEPENDS, Edit, Ground
 from heldout.simulate.landscape import IMPORTED, Landscape
 from heldout.simulate.rhythm import DAY, HOUR, MINUTE, moments, near_office
 from heldout.simulate.streams import share, stream
 
-Role = Literal["cause", "decoy", "older", "fleet", "noise"]
+Role = Literal["former", "cause", "decoy", "older", "fleet", "noise"]
 MAX_HOPS = 4
 MOST_NEIGHBOURS = 26
 """A service of the path has at most as many neighbours as one page of a tool's answer holds."""
@@ -244,9 +245,23 @@ def base_plot(
     plot = Plot(land, seed, kind, knobs, binding, start, onset, now)
     if fault.cause == "change":
         edit = Edit(binding.holder, binding.field, binding.new, binding.old)
-        plot = plot.having(Act("cause", "cause", at, edit, fault, binding.seat))
+        plot = plot.having(*former_acts(plot), Act("cause", "cause", at, edit, fault, binding.seat))
         plot = plot.having(*everyday_acts(plot, "everyday", 5, start, onset - HOUR))
     return plot
+
+
+def former_acts(plot: Plot) -> tuple[Act, ...]:
+    """In a third of incidents: an earlier, healthy step of the very field, at history's start."""
+    binding = plot.binding
+    fault = binding.fault
+    healthy = [pair[0] for pair in fault.values if pair[0] != binding.old]
+    drawn = share(plot.seed, "former") < 0.35
+    if not drawn or not healthy or fault.field in VERSIONED or fault.field in COUNTERS:
+        return ()
+    before = healthy[int(share(plot.seed, "former-value") * len(healthy))]
+    target = plot.start + round(share(plot.seed, "former-time") * DAY)
+    ts = near_office(plot.rng("former"), target, plot.start + HOUR, plot.start + 2 * DAY)
+    return (Act("former", "former", ts, Edit(binding.holder, binding.field, binding.old, before)),)
 
 
 def _calendar(seed: int, knobs: Mapping[str, float | int | str]) -> tuple[int, int, int]:

@@ -11,8 +11,8 @@ from typing import Any
 
 import numpy as np
 
-from heldout.simulate.catalog import CHANGING, FieldSpec, fields_of
-from heldout.simulate.dressing import COUNTERS, DRAWS, INC, VERSIONED, dress, image_at, padding
+from heldout.simulate.catalog import CHANGING, COUNTERS, VERSIONED, FieldSpec, fields_of
+from heldout.simulate.dressing import DRAWS, INC, dress, image_at, padding
 from heldout.simulate.ground import Change, Edit
 from heldout.simulate.landscape import Landscape, spell
 from heldout.simulate.rhythm import moments

@@ -22,6 +22,9 @@ from heldout.truth import Spec, Truth
 TWIN_LOG_LINES = 500
 """Twins are compared by their symptoms, so they are spared the day's other lines."""
 
+SYMPTOM_TEMPLATES = 12
+"""A block of symptoms has few templates; the day's own block has hundreds."""
+
 
 class Subject:
     """One incident under test, with its twins made when first asked for."""
@@ -41,6 +44,18 @@ class Subject:
         alert = self.made.tables.columns["alert"]
         newest = max(range(len(alert["ts"])), key=lambda at: (alert["ts"][at], at))
         return str(alert["entity_id"][newest])
+
+    @cached_property
+    def onset(self) -> int:
+        """When the seat's first symptom was written."""
+        seat = self.truth.affected[0] if self.truth.affected else ""
+        firsts = [
+            int(block.ts.min())
+            for block in self.made.tables.logs
+            if seat in block.template_entity and len(block.templates) <= SYMPTOM_TEMPLATES
+            and "ERROR" in block.template_level
+        ]  # fmt: skip
+        return max(firsts, default=self.made.tables.now)
 
     def twin(self, variant: str) -> Generated:
         """A twin of the incident."""

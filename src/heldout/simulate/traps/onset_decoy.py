@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from heldout.simulate.dressing import VERSIONED, image_at
+from heldout.simulate.catalog import VERSIONED
+from heldout.simulate.dressing import image_at
 from heldout.simulate.fault import Fault, faults
 from heldout.simulate.ground import Edit
 from heldout.simulate.plot import Act, Plot
