@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 import run_stubs as stubs
 
-from heldout.errors import SplitViolation, StoreError
+from heldout.errors import ConfigError, SplitViolation, StoreError
 from heldout.run import Caps, Plan, RunResult, play
 from heldout.run.slots import slot_seed, slots
 from heldout.store import Ledger
@@ -69,6 +69,7 @@ def test_a_trace_is_read_back_as_it_was(tmp_path: Path):
         )
         trace = result.outcomes[0].trace
         assert trace is not None
+        assert len(repr(result.outcomes)) < 500 * len(result.outcomes), "no trace is read for it"
         assert [step.tool for step in trace.steps] == ["look"] * 3 + ["submit_diagnosis"]
         assert trace.steps[0].shown_ids == tuple(f"e-{n:08x}" for n in range(20))
         assert [message["role"] for message in trace.messages][:3] == [
@@ -297,3 +298,13 @@ def test_a_full_disk_loses_nothing(tmp_path: Path, monkeypatch: pytest.MonkeyPat
     result = run(tmp_path, plan, again)
     assert results(result) == {("pass", ""): 8}
     assert client.calls + again.calls == 8 * (stubs.LOOKS + 1), "no reply was paid for twice"
+
+
+def test_a_missing_key_begins_no_run(tmp_path: Path):
+    """When the client cannot be opened nothing is written down."""
+    plan = stubs.plan_of([stubs.case(tmp_path, "i-1")], model="openai/fake")
+    settings = stubs.settings_of(tmp_path)
+    with Ledger.open(settings.ledger) as ledger:
+        with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
+            asyncio.run(play(plan, ledger, settings, interface=stubs.StubInterface()))
+        assert q.runs(ledger) == []

@@ -22,7 +22,7 @@ from heldout.errors import ConfigError, StoreError, UsageError
 from heldout.run import outcomes, play, resume
 from heldout.run.journal import Journal
 from heldout.run.landing import ingest_landed
-from heldout.store import Ledger
+from heldout.store import Ledger, Scrubber
 from heldout.store import queries as q
 
 SCRIPT = Path(process.__file__)
@@ -290,7 +290,9 @@ def test_a_journal_of_another_conversation_is_dropped(tmp_path: Path):
 
     run = pinned(plan, settings, stubs.StubInterface()).key()
     for slot in slots(plan):
-        journal = Journal(settings.state / "journal" / run / f"{slot.file_name(0)}.jsonl", None)
+        journal = Journal(
+            settings.state / "journal" / run / f"{slot.file_name(0)}.jsonl", None, Scrubber()
+        )
         journal.write(JournalEntry(0, "another", 0.0, ModelReply("hello")))
         journal.close()
     result = in_process(other, client=client, repeats=1)
@@ -306,17 +308,17 @@ def test_a_torn_last_line_of_a_journal_is_dropped(tmp_path: Path):
     from heldout.llm import ModelReply
 
     path = tmp_path / "j.jsonl"
-    journal = Journal(path, None)
+    journal = Journal(path, None, Scrubber())
     entries = [JournalEntry(n, "a", 0.0, ModelReply(f"text {n}")) for n in range(3)]
     for entry in entries:
         journal.write(entry)
     journal.close()
     path.write_bytes(path.read_bytes()[:-5])
-    again = Journal(path, None)
+    again = Journal(path, None, Scrubber())
     assert again.read() == tuple(entries[:2])
     again.write(entries[2])
     again.close()
-    assert Journal(path, None).read() == tuple(entries)
+    assert Journal(path, None, Scrubber()).read() == tuple(entries)
 
 
 def test_a_damaged_landing_file_is_named_and_kept(tmp_path: Path):

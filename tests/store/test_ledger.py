@@ -333,7 +333,7 @@ def test_secrets_of_the_environment_are_not_stored(tmp_path: Path, monkeypatch: 
         assert '"none": "none"' in ledger.read("SELECT detail_json FROM jobs")[0]["detail_json"]
     assert b"very-secret" not in path.read_bytes()
     assert b"OPENAI_API_KEY" in path.read_bytes()
-    assert heldout.store.scrub_text('{"a": "quo\\"ted-secret"}') == '{"a": "[secret MY_TOKEN]"}'
+    assert heldout.store.Scrubber()('{"a": "quo\\"ted-secret"}') == '{"a": "[secret MY_TOKEN]"}'
 
 
 def test_nothing_in_the_store_retries_a_lock():

@@ -82,6 +82,10 @@ class StoredTrace(Trace):
             other.full() if isinstance(other, StoredTrace) else other
         )
 
+    def __repr__(self) -> str:
+        # asyncio.run prints the result of its coroutine to itself: that must not read every trace.
+        return f"StoredTrace({self._packed.hex()}, {self.stop_reason!r}, calls={self.calls})"
+
     def __hash__(self) -> int:
         return hash(self._packed)
 

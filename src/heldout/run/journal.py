@@ -9,7 +9,7 @@ from pathlib import Path
 
 from heldout.agent.journal import JournalEntry
 from heldout.errors import StoreError
-from heldout.store import scrub_text
+from heldout.store import Scrubber
 
 
 class Journal:
@@ -20,12 +20,13 @@ class Journal:
     cost nothing) that is left to the system.
     """
 
-    def __init__(self, path: Path, syncer: Executor | None) -> None:
+    def __init__(self, path: Path, syncer: Executor | None, scrub: Scrubber) -> None:
         self.path = path
         self.entries: list[JournalEntry] = []
         self.broken = False
         """True once a line could not be written: what is there must be kept."""
         self._syncer = syncer
+        self._scrub = scrub
         self._fd = -1
         self._length = 0
 
@@ -55,7 +56,7 @@ class Journal:
 
     def write(self, entry: JournalEntry) -> None:
         """Append one reply; a full disk is a :class:`StoreError`."""
-        line = scrub_text(entry.to_json()).encode() + b"\n"
+        line = self._scrub(entry.to_json()).encode() + b"\n"
         try:
             if self._fd < 0:
                 self.path.parent.mkdir(parents=True, exist_ok=True)

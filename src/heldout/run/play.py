@@ -37,11 +37,15 @@ async def play(
     require_access(plan)
     plan = pinned(plan, settings, interface)
     run, nonce = run_id(plan)
-    store_manifest(ledger, run, nonce, plan, settings.root)
-    client = (client_factory or _open_client)(plan)
-    parts = Parts(_investigate(), judge or _exact_judge(), client, interface)
-    player = Player(run, plan, ledger, settings, parts, _budget(caps, plan, ledger), on_progress)
-    return await player.play()
+    client = (client_factory or _open_client)(plan)  # First: a missing key begins no run.
+    try:
+        store_manifest(ledger, run, nonce, plan, settings.root)
+        parts = Parts(_investigate(), judge or _exact_judge(), client, interface)
+        budget = _budget(caps, plan, ledger)
+    except BaseException:
+        await client.aclose()
+        raise
+    return await Player(run, plan, ledger, settings, parts, budget, on_progress).play()
 
 
 async def resume(
@@ -62,9 +66,9 @@ async def resume(
     row = stored.run(ledger, run)
     plan = read_manifest(ledger, row, settings, interface)
     require_access(plan)
+    budget = _budget(caps, plan, ledger)
     client = (client_factory or _open_client)(plan)
     parts = Parts(_investigate(), judge or _exact_judge(), client, interface)
-    budget = _budget(caps, plan, ledger)
     player = Player(row.run, plan, ledger, settings, parts, budget, on_progress)
     return await player.play(resumed=True)
 

@@ -24,7 +24,7 @@ from heldout.run.records import Record, dump_record
 from heldout.run.reduce import run_status
 from heldout.run.slots import MAX_ATTEMPTS, Slot, slots
 from heldout.settings import Settings
-from heldout.store import Ledger
+from heldout.store import Ledger, Scrubber
 from heldout.store import queries as stored
 
 _NOT_AGAIN = frozenset({"cap", "truth", "provider_refused"})
@@ -113,6 +113,7 @@ class Player:
         self._budget = budget
         self._on_progress = on_progress
         self._ingest = Ingest(ledger)
+        self._scrub = Scrubber()
         self._files = ThreadPoolExecutor(1, thread_name_prefix="landing")
         free = ModelName.parse(plan.model).is_simulated
         self._syncer = None if free else ThreadPoolExecutor(1, thread_name_prefix="journal")
@@ -197,7 +198,7 @@ class Player:
         return bool(self._budget.reached()) or self._refused >= _REFUSALS
 
     async def _attempt(self, slot: Slot, number: int) -> Record:
-        journal = Journal(self._journal_path(slot, number), self._syncer)
+        journal = Journal(self._journal_path(slot, number), self._syncer, self._scrub)
         try:
             entries = journal.read()
             if journal.path not in self._handed_on:
@@ -222,7 +223,7 @@ class Player:
 
     def _keep(self, record: Record, path: Path) -> None:
         """In the files' thread: land the record, then hand its rows to the ledger."""
-        text = dump_record(record)
+        text = dump_record(record, self._scrub)
         land(path, text)
         self._ingest.add(json.loads(text), on_commit=partial(path.unlink, missing_ok=True))
 

@@ -13,7 +13,7 @@ from heldout.errors import StoreError
 from heldout.interface import Submission
 from heldout.judge.verdict import Verdict
 from heldout.run.plan import Outcome
-from heldout.store import scrub_text
+from heldout.store import Scrubber
 from heldout.store.blobs import Dictionary, blob_row
 
 Record = dict[str, Any]
@@ -55,9 +55,9 @@ def submission_from_plain(plain: Mapping[str, Any]) -> Submission:
     return Submission(**values)
 
 
-def dump_record(record: Record) -> str:
+def dump_record(record: Record, scrub: Scrubber) -> str:
     """The landing file's text, free of secrets."""
-    return scrub_text(json.dumps(record, ensure_ascii=True, separators=(",", ":")))
+    return scrub(json.dumps(record, ensure_ascii=True, separators=(",", ":")))
 
 
 def load_record(text: str | bytes, where: str) -> Record:

@@ -25,7 +25,7 @@ from heldout.errors import LedgerBusy, StoreError
 from heldout.store.lock import FileLock, busy
 from heldout.store.migrations import MIGRATIONS
 from heldout.store.rows import Columns, Row, encode_row, insert_statement
-from heldout.store.secrets import environment_secrets
+from heldout.store.secrets import Scrubber
 
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "default_block_size": "16384",
@@ -71,7 +71,7 @@ class Ledger:
         """Groups handed over, and groups committed or failed."""
         self._queue: queue.SimpleQueue[_Group | Future[None] | None] = queue.SimpleQueue()
         self._writer: threading.Thread | None = None
-        self._secrets = environment_secrets()
+        self._scrub = Scrubber()
         self._lock, self._root = _connect(path, read_only)
         try:
             self._columns = _prepare(self._root, path, read_only)
@@ -137,7 +137,7 @@ class Ledger:
             )
         stamp = now_us()
         encoded = tuple(
-            (table, [encode_row(table, self._of(table), row, stamp, self._secrets) for row in rows])
+            (table, [encode_row(table, self._of(table), row, stamp, self._scrub) for row in rows])
             for table, rows in tables.items()
         )
         with self._guard:

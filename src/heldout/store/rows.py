@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from heldout.errors import StoreError
-from heldout.store.secrets import scrub
+from heldout.store.secrets import Scrubber
 
 Row = Mapping[str, Any]
 Columns = dict[str, tuple[str, bool]]
@@ -38,7 +38,7 @@ _TYPES: Mapping[str, tuple[type, ...]] = {
 
 
 def encode_row(
-    table: str, columns: Columns, row: Row, stamp: int, secrets: tuple[tuple[str, str], ...]
+    table: str, columns: Columns, row: Row, stamp: int, scrub: Scrubber
 ) -> tuple[Any, ...]:
     """One row as a tuple in column order; what does not fit is a :class:`StoreError`."""
     unknown = [name for name in row if name not in columns]
@@ -53,13 +53,13 @@ def encode_row(
             if not nullable:
                 raise _misfit(table, name, "a value is needed")
         elif name.endswith("_json") and not isinstance(value, str):
-            value = scrub(_json(table, name, value), secrets)
+            value = scrub(_json(table, name, value))
         elif not isinstance(value, _TYPES[kind]) or (
             isinstance(value, bool) != (kind == "BOOLEAN")
         ):
             raise _misfit(table, name, f"{type(value).__name__} is not {kind}")
         elif isinstance(value, str):
-            value = scrub(_storable(value), secrets)
+            value = scrub(_storable(value))
         values.append(value)
     return tuple(values)
 

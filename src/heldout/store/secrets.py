@@ -24,16 +24,20 @@ def environment_secrets() -> tuple[tuple[str, str], ...]:
     return tuple(sorted(found, key=lambda pair: (-len(pair[1]), pair[0])))
 
 
-def scrub(text: str, secrets: tuple[tuple[str, str], ...]) -> str:
-    """``text`` with every secret's value replaced by the name of its variable."""
-    for name, value in secrets:
-        if value in text:
-            text = text.replace(value, f"[secret {name}]")
-    return text
+class Scrubber:
+    """Takes the secrets that the environment held when it was made out of texts.
 
+    Each value is replaced by the name of its variable, also where it stands quoted within JSON.
+    """
 
-def scrub_text(text: str) -> str:
-    """``text`` without the secrets of the environment, also where they stand within JSON."""
-    secrets = environment_secrets()
-    quoted = tuple((name, json.dumps(value)[1:-1]) for name, value in secrets)
-    return scrub(scrub(text, secrets), quoted)
+    def __init__(self) -> None:
+        pairs = [(value, f"[secret {name}]") for name, value in environment_secrets()]
+        quoted = [(json.dumps(value)[1:-1], name) for value, name in pairs]
+        self._pairs = tuple(dict.fromkeys(pairs + quoted))
+
+    def __call__(self, text: str) -> str:
+        """``text`` without secrets."""
+        for value, name in self._pairs:
+            if value in text:
+                text = text.replace(value, name)
+        return text
