@@ -54,9 +54,12 @@ class State:
     failing: dict[str, Failing] = field(default_factory=dict)
     reasonings: dict[str, None] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)
+    stale: set[str] = field(default_factory=set)
+    """Edits that were refused with the present brain: the same text need not be tried again."""
 
     def refuse(self, kind: str, memory: Rejected) -> None:
         """Remember a refused draft and count it by ``kind``."""
+        self.stale.add(memory.edit)
         self.memory.append(memory)
         self.refused[kind] = self.refused.get(kind, 0) + 1
 

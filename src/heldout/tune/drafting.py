@@ -94,6 +94,11 @@ async def _admit(
         job.log.record(
             Entry(f"{stem}/drafted", "drafted", edit.id, state.round), {"edit": edit.plain()}
         )
+        if edit.id in state.stale:
+            entry = Entry(f"{stem}/repeated", "rejected", edit.id, state.round)
+            why = "it was refused before, with the same brain"
+            job.log.record(entry, {"by": "repeat", "reason": why, "cluster": edit.cluster})
+            return None
         try:
             after = apply_draft(
                 state.brain,

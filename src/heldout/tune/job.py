@@ -303,6 +303,7 @@ class _Sitting:
         state.brain = best.brain
         state.answered.add(chosen.key)
         state.tried.clear()
+        state.stale.clear()
         unsolved = [case for case in job.cases if not state.solved.get(case.incident.id)]
         await measure(job, state, unsolved, state.round)
 

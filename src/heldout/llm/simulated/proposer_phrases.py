@@ -13,7 +13,7 @@ ADVICE: dict[str, tuple[str, ...]] = {
         " until load or a restart wakes it.",
         "Extend every change search to the {n} before the alert before you conclude that nothing"
         " relevant changed.",
-        "Search the change history of the faulty component over the previous {n}; latent causes"
+        "Search the change history of the faulty component over the {n} before the alert; latent causes"
         " land long before their symptom.",
     ),
     "value_origin": (
@@ -102,8 +102,8 @@ PADDING: tuple[str, ...] = (
 )
 
 DAYS: tuple[tuple[int, str], ...] = (
-    (7, "7 days"), (7, "a week"), (10, "10 days"), (14, "14 days"), (14, "two weeks"),
-    (21, "three weeks"), (30, "30 days"), (30, "a month"),
+    (7, "7 days"), (7, "seven days"), (10, "10 days"), (14, "14 days"), (14, "two weeks"),
+    (21, "three weeks"), (30, "30 days"), (30, "four weeks"),
 )  # fmt: skip
 
 EXPECTED: dict[str, str] = {
