@@ -126,7 +126,7 @@ def changes_of_the_day(desk: Desk) -> Steps[list[Change]]:
 
 def look_further_back(desk: Desk) -> Steps[Change | None]:
     """Earlier changes of the faulty setting, if this mind thinks of looking for them."""
-    if desk.fact is None:
+    if desk.fact is None or desk.mind.slips("lost"):
         return None
     found: Change | None = None
     if desk.mind.does("window"):

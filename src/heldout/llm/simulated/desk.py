@@ -279,10 +279,10 @@ class Desk:
     # ---- from the errors to the setting ---------------------------------------------------
 
     def quote(self) -> Steps[None]:
-        """Read single lines of the loudest patterns: patterns hide the numbers."""
+        """Read single lines of the loudest pattern: patterns hide the numbers."""
         spot = self.here
         found = self.trouble.get(spot.id, ()) if spot else ()
-        if spot is None or not any(MASK in sign.message for sign in found[:2]):
+        if spot is None or not (found and MASK in found[0].message):
             return
         answer = yield from self.ask(
             "search_logs",

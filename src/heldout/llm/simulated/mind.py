@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from heldout.llm.simulated.guidance import Guidance
 
-_LONG = 160
+_LONG = 300
 """A brain of more lines than this begins to lose its reader."""
 
 
@@ -75,7 +75,8 @@ class Mind:
         best = min(0.99, self.temper.best + keener / 4)
         heard = 1.0 - 0.15**asked
         if forbidden:
-            heard *= 0.35 * max(0, asked - forbidden + 1) / (asked + forbidden)
+            habit *= 0.7
+            heard *= 0.5 * max(0, asked - forbidden) / (asked + forbidden)
         return max(0.0, habit + (best - habit) * heard * self.attention)
 
     def does(self, concept: str) -> bool:
