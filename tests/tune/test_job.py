@@ -85,6 +85,8 @@ def test_a_job_saturates_train_and_proposes(
         traps = row.evidence["traps"]
         assert (traps["fixed_incidents"], traps["broken_incidents"]) == (8, 0)
         assert row.evidence["controls"]["broken"] == 0
+        assert row.edits[0]["target"]["fixed"] > 0
+        assert row.edits[0]["regression"]["broken"] == 0
         assert row.evidence["trace_pair"]["step"] == 3
         assert row.evidence["size"]["lines_after"] > row.evidence["size"]["lines_before"]
         assert jobs(ledger)[0].status == "saturated"

@@ -46,7 +46,7 @@ class Accepted:
             "cluster": self.edit.cluster,
             "why": self.reason,
             "target": dict(self.target),
-            "guard": dict(self.guard),
+            "regression": dict(self.guard),
         }
 
 

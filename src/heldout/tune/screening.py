@@ -148,7 +148,7 @@ def _settle(job: Context, state: State, trial: _Trial, best: _Trial | None) -> N
         "reason": decision.reason,
         "cluster": edit.cluster,
         "target": target,
-        "guard": guard,
+        "regression": guard,
     }
     if trial is best:
         job.log.record(Entry(f"{stem}/accepted", "accepted", edit.id, state.round), detail)
