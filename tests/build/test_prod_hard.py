@@ -163,8 +163,8 @@ def test_nearest_to_onset_is_right_on_onset_controls(subjects: list[Subject]):
 
 
 def test_causes_look_like_ordinary_changes(subjects: list[Subject]):
-    """Actor kind, pull request and diff size of causes are within what their like shows."""
-    bots, with_pr, sizes = 0, 0, []
+    """Actor kind, pull request, hour and diff size of causes are within what their like shows."""
+    bots, with_pr, odd_hours, sizes = 0, 0, 0, []
     traps = [s for s in subjects if s.spec.kind == "trap"]
     for subject in traps:
         row = next(r for r in _human(subject.view) if r["id"] == subject.truth.culprit_change)
@@ -172,7 +172,8 @@ def test_causes_look_like_ordinary_changes(subjects: list[Subject]):
         with_pr += bool(row["pr"])
         sizes.append(_counts(subject.view, "event_id")[row["id"]])
         hour = row["ts"] // 3_600_000_000 % 24
-        assert 5 <= hour <= 21
+        odd_hours += not 6 <= hour <= 21
+    assert odd_hours <= len(traps) // 10
     assert bots <= len(traps) // 3
     assert 0.3 <= with_pr / len(traps) <= 0.95
     assert sum(size == 1 for size in sizes) >= len(traps) // 3

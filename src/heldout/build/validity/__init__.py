@@ -81,6 +81,7 @@ class View:
 
     def __init__(self, made: Generated) -> None:
         self.tables = made.tables
+        self._rows: dict[str, list[dict[str, Any]]] = {}
         entity = made.tables.columns["entity"]
         self.kind = dict(zip(entity["id"], entity["kind"], strict=True))
         self.name = dict(zip(entity["id"], entity["name"], strict=True))
@@ -92,13 +93,15 @@ class View:
             self.near.setdefault(dst, []).append(src)
 
     def rows(self, table: str) -> list[dict[str, Any]]:
-        """One table as rows."""
-        columns = self.tables.columns[table]
-        names = list(columns)
-        return [
-            dict(zip(names, values, strict=True))
-            for values in zip(*(columns[name] for name in names), strict=True)
-        ]
+        """One table as rows; not to be altered."""
+        if table not in self._rows:
+            columns = self.tables.columns[table]
+            names = list(columns)
+            self._rows[table] = [
+                dict(zip(names, values, strict=True))
+                for values in zip(*(columns[name] for name in names), strict=True)
+            ]
+        return self._rows[table]
 
     def within(self, entity: str, hops: int) -> set[str]:
         """Entities at most ``hops`` edges away."""

@@ -11,7 +11,10 @@ from heldout.simulate.trap import Trap
 
 
 def compose(plot: Plot) -> Plot:
-    """Move the cause ``latency_days`` back (0.15 to 13), to working hours."""
+    """Move the cause ``latency_days`` back (0.15 to 13), to working hours.
+
+    Below a day that is the most: the cause lies between then and two hours before onset.
+    """
     days = plot.knob("latency_days", 4.0)
     if not 0.15 <= days <= 13:
         raise SpecError(
@@ -19,7 +22,11 @@ def compose(plot: Plot) -> Plot:
         )
     target = plot.onset - round(days * DAY)
     slack = min(12 * HOUR, round(days * DAY / 5))
-    ts = office_moment(plot, "cause", target, target - slack, target + slack)
+    low, high = target - slack, target + slack
+    if days < 1:
+        low, high = target, plot.onset - 2 * HOUR
+        target = (low + high) // 2
+    ts = office_moment(plot, "cause", target, low, high)
     acts = tuple(replace(act, ts=ts) if act.role == "cause" else act for act in plot.acts)
     return replace(plot, acts=acts, latent=True)
 
