@@ -127,7 +127,7 @@ def test_the_main_path_works_and_names_nothing(settings: Settings) -> None:
     assert {"diagnosed", "drafted", "gated", "screened", "accepted", "proposed"} <= set(events)
     sent = "\n".join(recorder.sent).casefold()
     assert "[[ ## digest ## ]]" in sent
-    plain = "\n".join([*load_brain(settings.brain).all_files().values(), _FORMS()]).casefold()
+    plain = "\n".join([*load_brain(settings.brain).all_files().values(), _forms()]).casefold()
     for case in train:
         for entity in read_table(case.incident.world, "entity"):
             assert entity["id"] not in sent
@@ -137,7 +137,7 @@ def test_the_main_path_works_and_names_nothing(settings: Settings) -> None:
             assert not re.search(rf"(?<![\w-]){re.escape(name)}(?![\w-])", sent), name
 
 
-def _FORMS() -> str:
+def _forms() -> str:
     from heldout.llm.simulated.proposer_phrases import ADVICE
     from heldout.signatures import forms
 
