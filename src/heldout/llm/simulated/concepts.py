@@ -118,6 +118,9 @@ def origin(view: View) -> int:
         return view.sign_at(asked)
     if view.has("history") and view.any("look", "check"):
         return view.sign("history")
+    past = _past(view)
+    if past and view.has("look", "set"):
+        return view.sign_at(past)
     if view.has("trace") and view.any("back", "change", "set") and view.word("back", "to"):
         return view.sign("trace") if view.has("set") or view.has("back") else 0
     return 0

@@ -21,7 +21,7 @@ _WORD = re.compile(r"[a-z]+(?:_[a-z]+)*|\d+(?:\.\d+)?|[,;:()]|\s[-–—]+\s|—
 _BULLET = re.compile(r"^\s*(?:[-*+]|\d+[.)])\s+")
 _SENTENCE = re.compile(r"(?<=[.!?])[\"”’)*_`]*\s+")
 _IRREGULAR = {
-    "found": "find", "began": "begin", "begun": "begin", "went": "go", "gone": "go",
+    "found": "find", "began": "begin", "begun": "begin", "went": "go", "gone": "go", "going": "go",
     "came": "com", "became": "becom", "wrote": "writ", "written": "writ", "taken": "tak",
     "took": "tak", "made": "mak", "kept": "keep", "held": "hold", "sought": "seek",
     "broke": "break", "broken": "break", "saw": "see", "seen": "see", "gave": "giv",
@@ -37,7 +37,7 @@ _IRREGULAR = {
     "lagging": "lag", "led": "lead", "drove": "driv", "driven": "driv", "left": "leav",
     "understood": "understand", "knew": "know", "known": "know", "told": "tell",
     "sibling": "sibling", "siblings": "sibling", "dug": "dig", "used": "use", "using": "use",
-    "need": "need", "note": "note", "notes": "note", "noted": "note", "needs": "need", "landed": "land", "past": "past",
+    "got": "get", "gotten": "get", "need": "need", "note": "note", "notes": "note", "noted": "note", "needs": "need", "landed": "land", "past": "past",
 }  # fmt: skip
 
 

@@ -64,13 +64,14 @@ _WORDS: Mapping[str, str] = {
         variable override fault knobs policy rule""",
     "asktime": """when since who how+long which+change which+commit which+pr which+edit moment
         which+event what+change what+set origin provenance author event+that change+that
-        edit+that commit+that where+it+come where+the point+in+time time+at what+introduce
+        edit+that commit+that pr+that deploy+that release+that rollout+that where+it+come where+the point+in+time time+at what+introduce
         which+deploy how+it+become how+come whose source+of birth what+put what+make
         which+release which+person which+actor why+it+have change+which what+wrote what+write
         event+which""",
     "set": """set change introduce write modify alter replace become touch give put hold evolve
         come edit update originate create enter appear arrive land get configure
-        last+correct merge last+good begin take+effect be+wrong switch flip turn move""",
+        last+correct merge last+good begin take+effect be+wrong switch flip turn move
+        lower raise cut reduce shrink bump swap""",
     "history": """history evolution evolve timeline provenance origin get_field_history past+value
         lineage previous+value genealogy biography ancestry track+record audit+trail""",
     "trace": "trace track follow attribute walk chase go work+back tie pin",
