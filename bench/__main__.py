@@ -1,6 +1,6 @@
 """Run the benches: ``python -m bench`` runs all, ``python -m bench NAME ...`` some.
 
-``python -m bench figures`` plays the main job on ``prod_hard`` and writes its figures into README.md.
+``python -m bench figures`` plays the main job on ``prod_hard`` and writes its figures to README.md.
 """
 
 from __future__ import annotations

@@ -40,10 +40,10 @@ def main() -> None:
             "",
             *notes(found[0], refused),
             "",
-            f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}, `{COMMAND}`: {DEMO_REPEATS} repeats, tune "
-            f"and both scores in {done.seconds:.0f} s wall, {done.cpu_seconds:.0f} s CPU. Class of "
-            "evidence: mechanism test (simulated models, own generator). It shows that the "
-            "machinery finds and keeps a real improvement; it says nothing of a real model.*",
+            f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}, `{COMMAND}`; {DEMO_REPEATS} repeats; "
+            f"tune and both scores took {done.seconds:.0f} s wall, {done.cpu_seconds:.0f} s CPU. "
+            "Class of evidence: mechanism test (simulated models, own generator). It shows that "
+            "the machinery finds and keeps a real improvement; it says nothing of a real model.*",
             "",
         ]
     )
@@ -83,9 +83,10 @@ def _majority(results: list[bool]) -> bool:
 
 def _row(name: str, pairs: Comparison) -> str:
     before, after = pairs.before, pairs.after
+    flips = f"{pairs.count('fixed')} / {pairs.count('broken')}"
     return (
         f"| {name} | {before.solved_count} of {before.incidents} | {after.solved_count} of "
-        f"{after.incidents} | {pairs.count('fixed')} / {pairs.count('broken')} | p = {pairs.p:.2g} |"
+        f"{after.incidents} | {flips} | p = {pairs.p:.2g} |"
     )
 
 
