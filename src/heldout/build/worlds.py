@@ -16,6 +16,7 @@ from heldout.graph import verify_world, write_world
 from heldout.incident import Incident
 from heldout.settings import Settings
 from heldout.simulate import GENERATOR, Generated, generate, graft
+from heldout.simulate.collection import uncollected
 from heldout.split import Case, HeldoutAccess, Side, read_specs
 from heldout.truth import Spec, read_truth, truth_digest, write_truth
 
@@ -159,7 +160,9 @@ def store(made: Generated, spec: Spec, worlds: Path, truths: Path) -> None:
     if not final.is_dir():
         stage = worlds / f".{uuid.uuid4().hex[:12]}.made"
         try:
-            if write_world(made.tables, stage) != spec.world_digest:
+            with uncollected():
+                digest = write_world(made.tables, stage)
+            if digest != spec.world_digest:
                 raise _differs(spec, "world")
             try:
                 stage.rename(final)

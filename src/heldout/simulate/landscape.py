@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from functools import cache
 
 import numpy as np
 
@@ -474,6 +475,7 @@ def _flag_word(rng: np.random.Generator) -> str:
     return words[int(rng.integers(len(words)))]
 
 
+@cache
 def spell(path: str, style: str) -> str:
     """A catalog field's path with its words in the organisation's style."""
     if "{" not in path:

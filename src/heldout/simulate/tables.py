@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
+
+import orjson
 
 from heldout.graph.schema import OPEN_END, TABLES
 from heldout.simulate.dressing import INC
@@ -79,22 +81,9 @@ def replay(ground: Ground, changes: Sequence[Change]) -> Replay:
     return Replay(tuple(ordered), ids, tuple(diffs), {k: tuple(v) for k, v in since.items()}, state)
 
 
-class _Json:
-    """``json.dumps`` that remembers: a world repeats few values."""
-
-    def __init__(self) -> None:
-        self._known: dict[tuple[type, Any], str] = {}
-
-    def text(self, value: Any) -> str:
-        """The canonical JSON of a value."""
-        if isinstance(value, (list, dict)):
-            return json.dumps(value, sort_keys=True)
-        key = (type(value), value)
-        known = self._known.get(key)
-        if known is None:
-            known = json.dumps(value)
-            self._known[key] = known
-        return known
+def _json(value: Any) -> str:
+    """The canonical JSON of a value."""
+    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
 
 
 def _columns(name: str, rows: Sequence[tuple[Any, ...]]) -> dict[str, list[Any]]:
@@ -131,13 +120,13 @@ def _entities(ground: Ground, start: int, now: int) -> list[tuple[Any, ...]]:
     ]
 
 
+@lru_cache(maxsize=4096)
 def _born(own: str, start: int) -> int:
     """When an entity was first seen: 1 to 400 days before the history starts, from its id."""
     return start - (1 + int(own[2:6], 16) % 400) * DAY - int(own[6:10], 16) * SECOND
 
 
 def _facts(ground: Ground, done: Replay, start: int) -> list[tuple[Any, ...]]:
-    text = _Json().text
     rows = []
     keys = list(ground.base)
     keys += [key for key in done.since if key not in ground.base]
@@ -148,10 +137,10 @@ def _facts(ground: Ground, done: Replay, start: int) -> list[tuple[Any, ...]]:
         if key in ground.base:
             end = steps[0][0] if steps else OPEN_END
             born = _born(entity.id, start)
-            rows.append((entity.id, key[1], text(ground.base[key]), born, end, born, *said, ""))
+            rows.append((entity.id, key[1], _json(ground.base[key]), born, end, born, *said, ""))
         for at, (ts, own, value) in enumerate(steps):
             end = steps[at + 1][0] if at + 1 < len(steps) else OPEN_END
-            rows.append((entity.id, key[1], text(value), ts, end, ts + _lag(own), *said, own))
+            rows.append((entity.id, key[1], _json(value), ts, end, ts + _lag(own), *said, own))
     return rows
 
 
@@ -168,7 +157,6 @@ def _edges(ground: Ground, start: int) -> list[tuple[Any, ...]]:
 
 
 def _changes(ground: Ground, done: Replay) -> dict[str, list[tuple[Any, ...]]]:
-    text = _Json().text
     events, targets = [], []
     for c in done.changes:
         own = done.ids[c.key]
@@ -178,7 +166,7 @@ def _changes(ground: Ground, done: Replay) -> dict[str, list[tuple[Any, ...]]]:
         )  # fmt: skip
         targets += [(own, ground.entities[entity].id, "target") for entity in c.targets]
     diffs = [
-        (d.change, ground.entities[d.entity].id, d.field, text(d.old), text(d.new), False)
+        (d.change, ground.entities[d.entity].id, d.field, _json(d.old), _json(d.new), False)
         for d in done.diffs
     ]
     return {"change_event": events, "change_target": targets, "change_diff": diffs}

@@ -11,6 +11,7 @@ from heldout.graph.schema import MetricBlock, WorldTables
 from heldout.graph.topology import Topology
 from heldout.simulate.alerts import Alarm, alarm, alert_rows
 from heldout.simulate.answer import write_truth
+from heldout.simulate.collection import uncollected
 from heldout.simulate.dressing import DRAWS, dress, padding
 from heldout.simulate.fault import Fault, fault_named, faults
 from heldout.simulate.ground import Change
@@ -67,7 +68,8 @@ def generate(spec: Spec, *, variant: str = "") -> Generated:
     Variants are twins of the same day: ``other_cause`` (a change that is innocent in the base is
     the cause, same alert), ``no_cause``, ``no_trigger``, ``no_decoy``.
     """
-    return assemble(spec, plot_of(spec), variant=variant)
+    with uncollected():
+        return assemble(spec, plot_of(spec), variant=variant)
 
 
 def assemble(
