@@ -62,9 +62,8 @@ def tune(
         )
     except ValidationError as error:
         first = error.errors()[0]
-        raise UsageError(
-            f"--{str(first['loc'][0]).replace('_', '-')}: {first['msg']}", mend="See --help"
-        ) from error
+        option = str(first["loc"][0] if first["loc"] else "transfer").replace("_", "-")
+        raise UsageError(f"--{option}: {first['msg']}", mend="See --help") from error
     done = run_stages(job, progress=ProgressLine(quiet=quiet))
     typer.echo(done.text)
 

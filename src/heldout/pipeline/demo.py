@@ -41,6 +41,7 @@ def demo_job(root: Path) -> Job:
     return Job(
         project=str(home),
         review="auto",
+        target="base",
         repeats=DEMO_REPEATS,
         transfer=("sim/scattered@low",),
     )
@@ -67,7 +68,7 @@ def job_from_words(words: Sequence[str]) -> Job:
         return Job.model_validate(args)
     except ValidationError as error:
         first = error.errors()[0]
-        parser.error(f"--{first['loc'][0]}: {first['msg']}")
+        parser.error(": ".join([*(f"--{part}" for part in first["loc"]), first["msg"]]))
 
 
 def run_from_command_line(flow: Callable[[Job], JobResult]) -> None:

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, model_validator
 
 from heldout.settings import Settings, load_settings
 
@@ -40,6 +40,14 @@ class Job(BaseModel):
         default=(), description="further models to score with the same brain, when accepted"
     )
     workers: int = Field(default=2, ge=1, le=64, description="processes that build worlds")
+
+    @model_validator(mode="after")
+    def _seen_by_all(self) -> Self:
+        if self.transfer and self.target == "overlay":
+            raise ValueError(
+                "another model does not read this model's overlay; use target 'base' with it"
+            )
+        return self
 
 
 class Tuned(BaseModel):
