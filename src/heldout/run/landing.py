@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from collections import OrderedDict
 from collections.abc import Callable
 from functools import partial
 from pathlib import Path
@@ -11,6 +12,9 @@ from heldout.errors import StoreError
 from heldout.run.records import Record, load_record, long_texts, record_rows
 from heldout.store import Ledger, texts
 from heldout.store.blobs import Dictionary, make_dictionary
+
+_HELD = 32
+"""Dictionaries held in memory; a run goes from world to world, so few are in use at once."""
 
 
 def land(path: Path, text: str) -> None:
@@ -45,7 +49,7 @@ class Ingest:
 
     def __init__(self, ledger: Ledger) -> None:
         self._ledger = ledger
-        self._dictionaries: dict[str, Dictionary] = {}
+        self._dictionaries: OrderedDict[str, Dictionary] = OrderedDict()
 
     def add(self, record: Record, on_commit: Callable[[], None] | None = None) -> None:
         """Hand one record's rows to the ledger, to be committed together."""
@@ -69,6 +73,8 @@ class Ingest:
                 self._dictionaries[scope] = dictionary
                 row = {"scope": scope, "hash": dictionary.hash}
                 self._ledger.append_group({"blobs": [blob], "dictionaries": [row]})
+        if len(self._dictionaries) > _HELD:
+            self._dictionaries.popitem(last=False)
         return self._dictionaries.get(scope)
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, fields
+from dataclasses import fields
 from typing import Any
 
 from heldout.agent.trace import Step, Trace
@@ -22,12 +22,14 @@ _SHORT = 300
 """A text shorter than this stays where it is; a longer one is stored once, by its hash."""
 _REF = "\x00blob:"
 _ID = re.compile(r'"([a-z]-[0-9a-f]{8}|l-[0-9]+)"')
+_TRACE = tuple(field.name for field in fields(Trace))
+_STEP = tuple(field.name for field in fields(Step))
 
 
 def trace_plain(trace: Trace) -> dict[str, Any]:
     """A trace as plain data."""
-    plain = {field.name: getattr(trace, field.name) for field in fields(Trace)}
-    plain["steps"] = [asdict(step) for step in trace.steps]
+    plain = {name: getattr(trace, name) for name in _TRACE}
+    plain["steps"] = [{name: getattr(step, name) for name in _STEP} for step in trace.steps]
     plain["submission"] = trace.submission.as_dict()
     return plain
 

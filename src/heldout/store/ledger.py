@@ -30,7 +30,7 @@ from heldout.store.secrets import Scrubber
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "default_block_size": "16384",
     "threads": "2",
-    "memory_limit": "128MB",
+    "memory_limit": "96MB",
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
