@@ -105,7 +105,7 @@ def _trap(plan: SetPlan, number: int, fault: Fault) -> Spec:
         traps.append("partial_fleet")
     if rng.random() < 0.62 or len(traps) < 2:
         traps.append("change_noise")
-    short = number % 4 == 2
+    short = number % 7 == 2
     days = 0.2 + 0.25 * float(rng.random()) if short else float(1.1 * 10.5 ** rng.random())
     fleet = partial or (rng.random() < 0.35 and fault.holder_kind not in PER_CLUSTER)
     knobs = _knobs(
