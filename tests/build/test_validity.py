@@ -87,7 +87,7 @@ def _unready(made: Generated) -> Generated:
             n for n, field in enumerate(fields)
             if field == "selector" and kinds[owners[n]] == "K8sService"
         )  # fmt: skip
-        label = values[at].replace('": "', '": "not-')
+        label = values[at].replace('":"', '":"not-')
         return [*values[:at], label, *values[at + 1 :]]
 
     return _with_column(made, "fact", "value_json", broken)
