@@ -16,7 +16,7 @@ from heldout.llm.simulated.transcript import Transcript, iso, seconds
 
 TEMPER = Temper(
     habit={
-        "window": 0.25, "origin": 0.32, "proximity": 0.28, "fleet": 0.15, "narrow": 0.35,
+        "window": 0.21, "origin": 0.27, "proximity": 0.26, "fleet": 0.15, "narrow": 0.35,
         "downstream": 0.93, "diff": 0.35, "none": 0.20, "overcorrection": 0.0,
     },
     best=0.98,
