@@ -5,6 +5,7 @@ from __future__ import annotations
 import ipaddress
 import os
 import socket
+import zlib
 from collections.abc import Iterator
 from typing import Any
 
@@ -61,3 +62,26 @@ def loopback_only() -> Iterator[None]:
     patch.setattr(socket, "getaddrinfo", _guarded_getaddrinfo)
     yield
     patch.undo()
+
+
+SAMPLE = 8
+"""Of the tests marked ``slow`` every eighth runs each time, always the same ones."""
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """``--slow`` runs every slow test instead of a sample."""
+    parser.addoption("--slow", action="store_true", help="run all slow tests, not a sample")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out what costs money always, and most of what is slow unless it was asked for."""
+    chosen = bool(config.getoption("--slow")) or bool(config.getoption("-m"))
+    kept, left = [], []
+    for item in items:
+        sampled = zlib.crc32(item.nodeid.encode()) % SAMPLE == 0
+        slow = item.get_closest_marker("slow") is not None and not (chosen or sampled)
+        live = item.get_closest_marker("live") is not None and not config.getoption("-m")
+        (left if slow or live else kept).append(item)
+    if left:
+        config.hook.pytest_deselected(items=left)
+        items[:] = kept
