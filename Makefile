@@ -20,7 +20,7 @@ demo: $(STAMP) ## Tune and score offline with a simulated model; prints the repo
 	$(BIN)/python flows/tune.py --demo
 
 test: $(STAMP) ## Run the tests
-	$(BIN)/python -m pytest -q
+	$(BIN)/python -m pytest -q -n auto --dist loadfile
 
 check: $(STAMP) ## ruff, mypy strict, import contracts
 	$(BIN)/ruff check src tests flows checkers bench
