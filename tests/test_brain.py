@@ -140,3 +140,19 @@ def test_putting_back_an_older_brain_removes_its_overlay(tmp_path: Path):
     assert load_brain(tmp_path).hash != old.hash
     write_brain(old, tmp_path)
     assert load_brain(tmp_path).hash == old.hash
+
+
+def test_an_overlay_of_a_skill_on_demand_is_read_on_demand(tmp_path: Path):
+    """An overlay of a skill on demand changes what is read, and never lands in the prompt."""
+    root = make(
+        tmp_path,
+        **{
+            "brain.toml": 'load = ["method.md"]\non_demand = ["skills/logs/SKILL.md"]\n',
+            "overlays/models/openai-x/skills/logs/SKILL.md": "<!-- overlay: append -->\nand more\n",
+        },
+    )
+    brain = load_brain(root)
+    assert "and more" not in brain.prompt("openai/x")
+    assert "and more" in (brain.skill("logs", "openai/x") or "")
+    assert "and more" not in (brain.skill("logs", "openai/y") or "")
+    assert brain.skill("nonesuch") is None

@@ -95,13 +95,20 @@ class Brain:
             for name in sorted(self.extra):
                 if name.startswith(prefix) and not prefix.endswith("//"):
                     base = name.removeprefix(prefix)
-                    text = self.extra[name]
-                    if text.startswith(APPEND):
-                        added = text.removeprefix(APPEND).lstrip("\n")
-                        result[base] = result.get(base, "") + "\n" + added
-                    else:
-                        result[base] = text
+                    if base not in self.on_demand:
+                        result[base] = _overlaid(result.get(base, ""), self.extra[name])
         return result
+
+    def skill(self, name: str, model: str = "", interface: str = "") -> str | None:
+        """The text of an on-demand skill by its name, overlays applied; ``None`` when unknown."""
+        for known in self.skills():
+            if known.name == name:
+                text = self.files[known.path]
+                for folder in (f"interfaces/{interface}", f"models/{slug(model)}"):
+                    over = self.extra.get(f"overlays/{folder}/{known.path}")
+                    text = text if over is None else _overlaid(text, over)
+                return text
+        return None
 
     def prompt(self, model: str = "", interface: str = "") -> str:
         """The system prompt: every inline file, then the list of skills to read on demand."""
@@ -127,6 +134,12 @@ class Brain:
             for line in text.splitlines()
             if line.strip()
         )
+
+
+def _overlaid(base: str, overlay: str) -> str:
+    if overlay.startswith(APPEND):
+        return base + "\n" + overlay.removeprefix(APPEND).lstrip("\n")
+    return overlay
 
 
 def slug(model: str) -> str:

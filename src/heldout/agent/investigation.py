@@ -78,7 +78,8 @@ async def investigate(
     """
     session = await in_worker(lambda: _opened(interface, incident, seed))
     try:
-        toolbox = Toolbox(session, interface.tool_specs(), brain, limits.max_steps)
+        specs = interface.tool_specs()
+        toolbox = Toolbox(session, specs, brain, limits.max_steps, model, interface.name)
         messages: list[dict[str, Any]] = [
             {"role": "system", "content": system_prompt(brain.prompt(model, interface.name))},
             {"role": "user", "content": incident.alert},

@@ -47,6 +47,8 @@ class Toolbox:
     specs: tuple[ToolSpec, ...]
     brain: Brain
     max_steps: int
+    model: str = ""
+    interface: str = ""
     steps: list[Step] = field(default_factory=list)
     final: bool = False
     looping: bool = False
@@ -147,13 +149,13 @@ class Toolbox:
             ) from error
 
     def _skill(self, args: Mapping[str, Any]) -> ToolAnswer:
-        skills = {skill.name: skill for skill in self.brain.skills()}
-        wanted = args.get("name")
-        skill = skills.get(wanted) if isinstance(wanted, str) else None
-        if skill is None:
-            return _error("unknown_skill", "there is no skill of this name", tuple(skills))
-        text = _FRONT_MATTER.sub("", self.brain.files[skill.path]).strip()
-        return ToolAnswer(json.dumps({"name": skill.name, "text": text}, ensure_ascii=False))
+        wanted = str(args.get("name"))
+        found = self.brain.skill(wanted, self.model, self.interface)
+        if found is None:
+            names = tuple(skill.name for skill in self.brain.skills())
+            return _error("unknown_skill", "there is no skill of this name", names)
+        text = _FRONT_MATTER.sub("", found).strip()
+        return ToolAnswer(json.dumps({"name": wanted, "text": text}, ensure_ascii=False))
 
     def _unknown(self, name: str) -> ToolAnswer:
         self.malformed += 1

@@ -33,8 +33,8 @@ class Graft:
 def ingest_kubernetes(settings: Settings | None, path: Path, graft: Graft | None = None) -> str:
     """Read manifests or dumps at ``path`` and, with ``graft``, append an incident to a set.
 
-    The incident's origin is ``overlay``: real topology, generated fault. Its world is kept in the
-    project's cache only, so it has to be grafted again on another machine.
+    The incident's origin is ``overlay``: real topology, generated fault. The topology is kept with
+    the set, so that the world can be made again where the manifests are not.
     """
     from heldout.ingest import kubernetes
 

@@ -23,6 +23,8 @@ _PAGES = 40
 """Pages of 50 changes that the ranking floor reads at most."""
 _SETTINGS = ("config", "iac_apply", "cloud_api", "secret", "certificate", "flag")
 """Types of change that set something; the ranking floor leaves out the churn of pods."""
+_WORK = ["deploy", *_SETTINGS]
+"""Types of change that somebody made."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,14 +122,19 @@ def constant(desk: Desk) -> dict[str, Any]:
 
 
 def newest_change(desk: Desk) -> dict[str, Any]:
-    """The last change before the alert, wherever it was."""
+    """The last change that somebody made before the alert, wherever it was."""
     since = desk.fired - timedelta(days=14)
-    found = desk.rows("list_changes", since=_iso(since), until=_iso(desk.fired), limit=1)
+    found = desk.rows(
+        "list_changes", since=_iso(since), until=_iso(desk.fired), types=_WORK, limit=1
+    )
     return desk.blame(found[0]) if found else _NOTHING
 
 
 def nearest_onset(desk: Desk) -> dict[str, Any]:
-    """The change nearest to when the victim's metrics first moved, within two hops of it."""
+    """The change nearest to when the victim's metrics first moved, within two hops of it.
+
+    The churn of pods is left out, as anyone would: with it the rule is never right and no floor.
+    """
     victim = desk.victim()
     if victim is None:
         return newest_change(desk)
@@ -138,6 +145,7 @@ def nearest_onset(desk: Desk) -> dict[str, Any]:
     window = {
         "since": _iso(onset - timedelta(days=1)),
         "until": _iso(desk.fired),
+        "types": _WORK,
         "limit": 50,
     }
     near = desk.rows("list_changes", around={"id": victim, "depth": 2}, **window)
