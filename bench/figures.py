@@ -10,7 +10,7 @@ from pathlib import Path
 
 from heldout.compare import Comparison
 from heldout.pipeline import run_stages
-from heldout.pipeline.demo import DEMO_REPEATS, demo_job
+from heldout.pipeline.demo import demo_job
 from heldout.score.result import Score, read_score
 from heldout.settings import load_settings
 from heldout.store import Ledger
@@ -19,12 +19,13 @@ from heldout.store.queries import edit_events, proposals, scores
 ROOT = Path(__file__).resolve().parents[1]
 MARKS = re.compile(r"(<!-- figures:begin -->\n).*?(<!-- figures:end -->)", re.DOTALL)
 WHERE = {"gate": "the leak gate", "form": "their form", "screen": "the screen on train"}
+REPEATS = 3
 COMMAND = "python -m bench figures"
 
 
 def main() -> None:
     """Run the job, rewrite the part of README.md between its marks, and print it."""
-    job = demo_job(ROOT)
+    job = demo_job(ROOT, repeats=REPEATS)
     done = run_stages(job)
     settings = load_settings(Path(job.project))
     with Ledger.open(settings.ledger, read_only=True) as ledger:
@@ -40,7 +41,7 @@ def main() -> None:
             "",
             *notes(found[0], refused),
             "",
-            f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}, `{COMMAND}`; {DEMO_REPEATS} repeats; "
+            f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}, `{COMMAND}`; {REPEATS} repeats; "
             f"tune and both scores took {done.seconds:.0f} s wall, {done.cpu_seconds:.0f} s CPU. "
             "Class of evidence: mechanism test (simulated models, own generator). It shows that "
             "the machinery finds and keeps a real improvement; it says nothing of a real model.*",
