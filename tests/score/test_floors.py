@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from heldout.errors import SpecError
 from heldout.interface import Submission, ToolAnswer, ToolSpec
 from heldout.score.bm25 import rank, words
-from heldout.score.floors import FLOORS, exact_judge, play_floors, submit
+from heldout.score.floors import FLOORS, generous_judge, play_floors, submit
 
 CHANGES = [
     {"id": "c-3", "ts": "2026-03-04T11:59:00Z", "summary": "Scale cart", "fields": ["replicas"],
@@ -139,7 +139,7 @@ def test_each_rule_names_what_it_says(
 def test_floors_are_judged_and_counted_apart(tmp_path: Any, new_case: Any):
     """Only the rule that finds the cause is credited, for traps and controls separately."""
     cases = [new_case(tmp_path, "trap-00", "trap"), new_case(tmp_path, "calm-00", "onset_control")]
-    found = {floor.name: floor for floor in play_floors(cases, World(), exact_judge)}
+    found = {floor.name: floor for floor in play_floors(cases, World(), generous_judge)}
     health = found["health checks only"]
     assert (health.traps_solved, health.traps, health.controls_solved, health.controls) == (
         1,
@@ -155,7 +155,7 @@ def test_an_altered_truth_stops_the_floors(tmp_path: Any, new_case: Any):
     case = new_case(tmp_path, "trap-00", "trap")
     case.truth_file.write_text(case.truth_file.read_text().replace("e-good", "e-bad"))
     with pytest.raises(SpecError, match="differs from the digest"):
-        play_floors([case], World(), exact_judge)
+        play_floors([case], World(), generous_judge)
 
 
 def test_all_pages_are_ranked(tmp_path: Any, new_case: Any):

@@ -247,10 +247,18 @@ def play_floors(
     )
 
 
-def exact_judge(submission: Submission, case: Case) -> bool:
-    """The deterministic judge. A truth that was altered is a SpecError, before money is spent."""
+def generous_judge(submission: Submission, case: Case) -> bool:
+    """The deterministic judge, but for the words of the mechanism.
+
+    A rule that points at the right entity and change shows that the incident is solvable by a
+    trick; somebody could put the explanation into words. A truth that was altered is a SpecError,
+    before money is spent.
+    """
     from heldout.judge import judge_exact
     from heldout.truth import read_truth
 
     truth = read_truth(case.truth_file, digest=case.truth_digest)
-    return judge_exact(submission, truth).result == "pass"
+    held = judge_exact(submission, truth).criteria
+    if not truth.accepted_changes:
+        return bool(held.get("change"))
+    return bool(held.get("entity") and held.get("change") and held.get("not_near_miss"))

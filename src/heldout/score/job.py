@@ -28,7 +28,7 @@ from heldout.run.plan import Outcome, Plan, RunResult
 from heldout.run.play import ClientFactory, play
 from heldout.run.play import resume as resume_run
 from heldout.score.arms import Brains, plans_for
-from heldout.score.floors import Floor, exact_judge, play_floors
+from heldout.score.floors import Floor, generous_judge, play_floors
 from heldout.score.looks import Looks, choose, looks_of
 from heldout.score.request import ScoreRequest, endpoint, endpoint_hash
 from heldout.score.result import Score
@@ -212,7 +212,7 @@ def _open(
     floors: tuple[Floor, ...] = ()
     if request.floors:
         tell(Progress("floors"))
-        floors = play_floors(cases, given.interface or _worlds(), exact_judge)
+        floors = play_floors(cases, given.interface or _worlds(), generous_judge)
     return _Opening(admitted.score, cases, plans, plain, admitted.looks, floors, admitted.runs)
 
 
