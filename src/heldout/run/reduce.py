@@ -6,12 +6,12 @@ all invalid is an invalid slot; one that was never started is absent.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
 from heldout.run.plan import Outcome, Plan
+from heldout.stats import majority
 
 RunStatus = Literal["finished", "error", "capped"]
 
@@ -56,11 +56,6 @@ def final(outcomes: Iterable[Outcome]) -> dict[tuple[str, str, int], Outcome]:
     return chosen
 
 
-def needed(repeats: int) -> int:
-    """How many valid repeats an incident needs to count: two thirds, rounded up."""
-    return math.ceil(2 * repeats / 3)
-
-
 def solved(outcomes: Iterable[Outcome], repeats: int) -> bool | None:
     """Whether one incident is solved in one arm: the majority of valid repeats, a tie is unsolved.
 
@@ -68,9 +63,7 @@ def solved(outcomes: Iterable[Outcome], repeats: int) -> bool | None:
     """
     results = [one.verdict.result for one in final(outcomes).values()]
     valid = [result for result in results if result != "invalid"]
-    if len(valid) < needed(repeats) or not valid:
-        return None
-    return 2 * valid.count("pass") > len(valid)
+    return majority(valid.count("pass"), len(valid), repeats)
 
 
 def pass_mean(outcomes: Iterable[Outcome]) -> float | None:

@@ -91,7 +91,7 @@ def majority(passes: int, valid: int, repeats: int) -> bool | None:
     """Whether an incident is solved: a majority of its valid repeats, a tie is unsolved.
 
     ``None`` (unpaired) when fewer than two thirds of the planned ``repeats``, rounded up, are
-    valid. The same rule as :func:`heldout.run.reduce.solved`, on counts.
+    valid.
     """
     if not 0 <= passes <= valid <= repeats or repeats < 1:
         raise ValueError(f"need 0 <= passes <= valid <= repeats: {passes}, {valid}, {repeats}")
