@@ -30,8 +30,9 @@ def build(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     project: Project = None,
 ) -> None:
-    """Make what is missing and verify every digest; the last line counts the incidents.
+    """Make and verify worlds, or draw a new set.
 
+    What is missing is made from its spec and every digest is checked; the last line counts.
     After --rehash results from before do not compare: it is another data set of the same name.
     """
     from heldout.build import SetPlan, build_everything, make_set

@@ -25,7 +25,10 @@ def check(
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
     project: Project = None,
 ) -> None:
-    """Check a brain or a patch for anything that belongs to an incident. Exit 3 when refused."""
+    """Check a brain or a patch for facts of an incident.
+
+    Exit 3 when it is refused; a gate that cannot run refuses (exit 1).
+    """
     from heldout.brain import load_brain
     from heldout.errors import UsageError
     from heldout.gate import check_brain, check_patch, render

@@ -17,7 +17,10 @@ def compare(
     ] = False,
     project: Project = None,
 ) -> None:
-    """Fixed, broken, both, neither, exact McNemar and the cost of two runs."""
+    """Compare two stored runs, paired by incident.
+
+    Prints fixed, broken, both, neither, exact McNemar and the cost.
+    """
     from heldout.pipeline import compare_by_name
     from heldout.settings import load_settings
 

@@ -45,7 +45,7 @@ def kubernetes(
 
 @group.callback()
 def ingest() -> None:
-    """Read real material and, if asked, graft an incident onto it."""
+    """Read real material and graft incidents onto it."""
 
 
 def register(app: typer.Typer) -> None:

@@ -18,7 +18,10 @@ def init(
         str, typer.Option("--with-set", help="Copy a shipped set, e.g. prod_hard.")
     ] = "",
 ) -> None:
-    """Write a project: brain, checkers, flows, a set, heldout.toml, prefect.yaml."""
+    """Write a fresh project.
+
+    It holds a brain, checkers, flows, a set, heldout.toml and prefect.yaml.
+    """
     from heldout.scaffold import make_project
 
     made = make_project(directory, brain=brain, with_set=with_set or None)

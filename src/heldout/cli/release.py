@@ -18,7 +18,10 @@ def release(
     ] = False,
     project: Project = None,
 ) -> None:
-    """Mark the brain in use as released; it must have been scored without harm."""
+    """Put the brain in use into service.
+
+    It must have been scored for the model without harm.
+    """
     from heldout.review import Reviewer
     from heldout.review import release as release_brain
     from heldout.settings import load_settings
@@ -43,7 +46,10 @@ def revert(
     reason: Reason,
     project: Project = None,
 ) -> None:
-    """Write an earlier brain back to the brain's files."""
+    """Put an earlier brain back.
+
+    The brain in use is kept, so that this can be undone.
+    """
     from heldout.review import Reviewer
     from heldout.review import revert as put_back
     from heldout.settings import load_settings

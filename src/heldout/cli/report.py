@@ -15,7 +15,7 @@ def report(
     ] = "",
     project: Project = None,
 ) -> None:
-    """Write one self-contained HTML file and print the same as text."""
+    """Write the report as one HTML file and as text."""
     from heldout.pipeline import report_of
     from heldout.settings import load_settings
 

@@ -16,7 +16,7 @@ def resume(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
-    """Go on with a job that was stopped; nothing finished is paid for again."""
+    """Go on with a stopped job, paying for nothing twice."""
     from heldout.cli.terminal import ProgressLine
     from heldout.pipeline import resume_job
 

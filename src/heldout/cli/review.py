@@ -35,7 +35,11 @@ def review(
     every: Annotated[bool, typer.Option("--all", help="List decided ones too.")] = False,
     project: Project = None,
 ) -> None:
-    """Without a proposal: list. With one: show it. A decision needs --name and --reason."""
+    """List, show, accept, reject or amend proposals.
+
+    Without a proposal it lists what waits, with one it shows it. A decision needs --name and
+    --reason; both are stored with the hash of the exact diff.
+    """
     from heldout.cli.terminal import ProgressLine
     from heldout.errors import UsageError
     from heldout.pipeline.amend import amend_by_name

@@ -27,7 +27,10 @@ def run(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
-    """Play the train half once more and print pass rates; 'compare' takes the run's id."""
+    """Play the train half once more with one brain.
+
+    Prints pass rates and the run's id, which 'heldout compare' takes.
+    """
     from heldout.cli.terminal import ProgressLine
     from heldout.pipeline import Playing, play_train
     from heldout.settings import load_settings

@@ -30,8 +30,9 @@ def score(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
-    """Score the brain before and after on the held-out half. It uses up one look.
+    """Score before against after on the held-out half.
 
+    It uses up one look at each incident.
     Exit 3: the look budget is exhausted, or the score found harm or is indecisive.
     """
     from heldout.cli.terminal import ProgressLine

@@ -8,10 +8,12 @@ from heldout.cli.options import Project
 
 
 def status(project: Project = None) -> None:
-    """Per model: proposals waiting, last score, looks left, cost, and the brain in use."""
-    from rich.console import Console
-    from rich.table import Table
+    """Show where each model stands.
 
+    Proposals waiting, last score, looks left, cost, and whether the brain in use is the one scored.
+    """
+    from heldout.cli.terminal import clean
+    from heldout.compare.text import table
     from heldout.review import project_status
     from heldout.settings import load_settings
     from heldout.store import Ledger
@@ -29,22 +31,23 @@ def status(project: Project = None) -> None:
     if not state.models:
         typer.echo("Nothing has been run yet. Next: heldout tune")
         return
-    table = Table(box=None, pad_edge=False)
-    for name in ("model", "waiting", "last score", "looks left", "runs", "USD", "brain in use"):
-        table.add_column(name)
+    head = ("model", "waiting", "last score", "looks left", "investigations", "USD", "brain in use")
+    rows: list[tuple[str, ...]] = [head]
     for line in state.models:
         scored = "scored" if line.brain_scored else "not scored"
         released = ", released" if line.released == state.brain else ""
-        table.add_row(
-            line.model,
-            ", ".join(p[:8] for p in line.waiting) or "-",
-            f"{line.outcome} ({line.last_score[:8]})" if line.last_score else "-",
-            f"{line.looks_left} of {line.looks_budget}",
-            str(line.investigations),
-            "unknown" if line.usd is None else f"{line.usd:.2f}",
-            scored + released,
+        rows.append(
+            (
+                line.model,
+                ", ".join(line.waiting) or "-",
+                f"{line.outcome} ({line.last_score[:8]})" if line.last_score else "-",
+                f"{line.looks_left} of {line.looks_budget}",
+                str(line.investigations),
+                "unknown" if line.usd is None else f"{line.usd:.2f}",
+                scored + released,
+            )
         )
-    Console(markup=False, soft_wrap=True).print(table)
+    typer.echo(clean(table(rows)))
 
 
 def register(app: typer.Typer) -> None:

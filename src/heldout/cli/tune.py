@@ -36,7 +36,10 @@ def tune(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
-    """Tune the brain on the train half and leave a proposal for a reviewer."""
+    """Tune on the train half and leave a proposal.
+
+    Nothing is written to the brain before somebody accepts it, or the policy auto does.
+    """
     from pydantic import ValidationError
 
     from heldout.cli.terminal import ProgressLine

@@ -116,14 +116,14 @@ def _measured(evidence: Mapping[str, Any]) -> tuple[str, ...]:
         )
     cost = evidence.get("cost") or {}
     before, after = cost.get("before") or {}, cost.get("after") or {}
-    for name, unit in (("tokens", ""), ("calls", ""), ("usd", " USD"), ("seconds", " s")):
+    for name, form in (("tokens", ",.0f"), ("calls", ".1f"), ("usd", ".4f"), ("seconds", ".1f")):
         old, new = before.get(name), after.get(name)
         if old is None or new is None:
             if name == "usd":
                 lines.append("usd per investigation: unknown")
             continue
         change = f" ({new / old - 1:+.0%})" if old else ""
-        lines.append(f"{name} per investigation: {old:.4g}{unit} -> {new:.4g}{unit}{change}")
+        lines.append(f"{name} per investigation: {old:{form}} -> {new:{form}}{change}")
     return tuple(lines)
 
 
