@@ -139,3 +139,23 @@ def test_the_gate_command_refuses_and_passes(project: Path):
     done = heldout(project, "check", "leak.json", check=False)
     assert done.returncode == 3, done.stdout
     assert "method.md:" in done.stdout
+
+
+def test_a_provider_that_is_away_is_invalid_and_never_a_wrong_answer(project: Path):
+    """With nobody listening every investigation is invalid, the exit code is 1, and no fail is booked."""
+    words = ("run", "--model", "openai/some-model@low", "--base-url", "http://127.0.0.1:9/v1",
+             "--repeats", "1", "--quiet")  # fmt: skip
+    done = heldout(project, *words, check=False)
+    assert done.returncode == 1
+    assert "0 failed, 4 invalid" in done.stdout
+    assert "provider_unavailable" in done.stdout
+    heldout(project, *words, check=False)
+    results = Counter(str(row[5]) for row in rows(project).elements())
+    assert results == {"invalid": 12}, "each slot is refilled at most twice, also by a later call"
+
+
+def test_a_missing_key_is_named_before_anything_is_played(project: Path):
+    """Without a key a provider off loopback is not called; the variable to set is named."""
+    done = heldout(project, "run", "--model", "openai/some-model@low", "--quiet", check=False)
+    assert done.returncode == 1
+    assert "OPENAI_API_KEY" in done.stderr

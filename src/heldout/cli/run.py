@@ -35,21 +35,22 @@ def run(
     from heldout.pipeline import Playing, play_train
     from heldout.settings import load_settings
 
-    typer.echo(
-        play_train(
-            load_settings(project),
-            Playing(
-                model=model,
-                brain=brain,
-                base_url=base_url,
-                set=set_name,
-                repeats=repeats,
-                incidents=tuple(incident or ()),
-                seed=seed,
-            ),
-            ProgressLine(quiet=quiet),
-        )
+    done = play_train(
+        load_settings(project),
+        Playing(
+            model=model,
+            brain=brain,
+            base_url=base_url,
+            set=set_name,
+            repeats=repeats,
+            incidents=tuple(incident or ()),
+            seed=seed,
+        ),
+        ProgressLine(quiet=quiet),
     )
+    typer.echo(done.text)
+    if not done.valid:
+        raise typer.Exit(1)
 
 
 def register(app: typer.Typer) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from heldout.errors import UsageError
 from heldout.pipeline.job import Job, JobResult
@@ -159,17 +159,24 @@ class Playing:
     seed: int | None = None
 
 
-def play_train(settings: Settings, asked: Playing, say: Say = SILENT) -> str:
+class Played(NamedTuple):
+    """What came of a run, in words; ``valid`` is false when too much of it was invalid."""
+
+    text: str
+    valid: bool
+
+
+def play_train(settings: Settings, asked: Playing, say: Say = SILENT) -> Played:
     """Play train incidents with one brain and say what came of it."""
     return asyncio.run(_play_train(settings, asked, say))
 
 
-async def _play_train(settings: Settings, asked: Playing, say: Say) -> str:
+async def _play_train(settings: Settings, asked: Playing, say: Say) -> Played:
     from heldout.brain import load_brain
     from heldout.build import cases
     from heldout.graph import WorldInterface
     from heldout.run import Arm, Limits, Plan, play
-    from heldout.run.reduce import summary
+    from heldout.run.reduce import final, run_status, summary
     from heldout.split import declare_process
     from heldout.store import Ledger, remember_brain
 
@@ -207,11 +214,15 @@ async def _play_train(settings: Settings, asked: Playing, say: Say) -> str:
     arm = summary(list(result.outcomes), plan, "brain")
     usd = "unknown" if arm.usd is None else f"{arm.usd:.2f}"
     whole = arm.solved + arm.unsolved + arm.unpaired
-    return (
+    reasons = {one.reason for one in final(result.outcomes).values() if one.reason}
+    text = (
         f"run {result.run} · {plan.model} · brain {brain.hash[:12]}\n"
         f"solved {arm.solved} of {whole} incidents · {arm.passed} passed, {arm.failed} "
         f"failed, {arm.invalid} invalid · {usd} USD · {arm.seconds:.1f} s"
     )
+    if reasons:
+        text += f"\ninvalid because of {', '.join(sorted(reasons))}; mend that, take another --seed"
+    return Played(text, run_status(result.outcomes, result.plan, result.absent) != "error")
 
 
 def resume_job(project: Path | None, job: str = "", *, progress: Say = SILENT) -> JobResult:
