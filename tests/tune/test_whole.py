@@ -26,8 +26,6 @@ from heldout.store import Ledger
 from heldout.store.queries import edit_events, investigations, proposals, runs
 from heldout.tune import TuneOptions, tune
 
-pytestmark = pytest.mark.slow
-
 ROOT = Path(__file__).parents[2]
 MODEL = "sim/anchored@low"
 OPTIONS: dict[str, Any] = {"job": "tune-whole", "repeats": 2, "max_rounds": 2, "looks": 2}
@@ -162,6 +160,7 @@ def _timeless(detail: Any) -> Any:
     return {k: v for k, v in detail.items() if k != "cost"} if isinstance(detail, dict) else detail
 
 
+@pytest.mark.slow
 def test_a_killed_job_ends_with_the_same_rows(settings: Settings) -> None:
     """SIGKILL in the middle of train; the same job again ends like an uninterrupted one."""
     options = json.dumps({**OPTIONS, "max_rounds": 1})

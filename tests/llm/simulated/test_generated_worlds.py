@@ -6,8 +6,6 @@ import json
 from dataclasses import dataclass
 from pathlib import Path
 
-import pytest
-
 from heldout.agent.prompt import system_prompt
 from heldout.brain import load_brain
 from heldout.graph import WorldInterface, tool_specs, write_world
@@ -78,7 +76,6 @@ def passes(made: Made, brain: str, seed: int = 1) -> bool:
     return submission is not None and judge_exact(submission, made.truth).result == "pass"
 
 
-@pytest.mark.slow
 def test_lessons_help_and_twins_get_another_answer(tmp_path: Path):
     """Reference lines lift the share solved, and a twin's own cause is named, never the first's."""
     changing = sorted(name for name, record in faults().items() if record.cause == "change")
