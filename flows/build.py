@@ -4,9 +4,11 @@ from heldout import pipeline
 
 pipeline.prefect_environment()
 
-from prefect import flow, task  # noqa: E402 - Prefect reads its switches when it is imported
+# Prefect reads its switches when it is imported.
+from prefect import flow, task  # noqa: E402
+from prefect.cache_policies import NO_CACHE  # noqa: E402
 
-make = task(pipeline.build_set, name="build", persist_result=False)
+make = task(pipeline.build_set, name="build", cache_policy=NO_CACHE)
 
 
 @flow(name="build", persist_result=False)

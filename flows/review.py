@@ -6,9 +6,11 @@ from heldout import pipeline
 
 pipeline.prefect_environment()
 
-from prefect import flow, task  # noqa: E402 - Prefect reads its switches when it is imported
+# Prefect reads its switches when it is imported.
+from prefect import flow, task  # noqa: E402
+from prefect.cache_policies import NO_CACHE  # noqa: E402
 
-decide = task(pipeline.decide_by_name, name="decide", persist_result=False)
+decide = task(pipeline.decide_by_name, name="decide", cache_policy=NO_CACHE)
 
 
 @flow(name="review", persist_result=False)

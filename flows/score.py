@@ -4,9 +4,11 @@ from heldout import pipeline
 
 pipeline.prefect_environment()
 
-from prefect import flow, task  # noqa: E402 - Prefect reads its switches when it is imported
+# Prefect reads its switches when it is imported.
+from prefect import flow, task  # noqa: E402
+from prefect.cache_policies import NO_CACHE  # noqa: E402
 
-play = task(pipeline.score_by_name, name="score", persist_result=False)
+play = task(pipeline.score_by_name, name="score", cache_policy=NO_CACHE)
 
 
 @flow(name="score", persist_result=False)

@@ -4,12 +4,14 @@ from heldout import pipeline
 
 pipeline.prefect_environment()
 
-from prefect import flow, task  # noqa: E402 - Prefect reads its switches when it is imported
+# Prefect reads its switches when it is imported.
+from prefect import flow, task  # noqa: E402
+from prefect.cache_policies import NO_CACHE  # noqa: E402
 
-build = task(pipeline.build_set, name="build", persist_result=False)
-propose = task(pipeline.tune_brain, name="tune", persist_result=False)
-score = task(pipeline.score_brain, name="score", persist_result=False)
-report = task(pipeline.report_job, name="report", persist_result=False)
+build = task(pipeline.build_set, name="build", cache_policy=NO_CACHE)
+propose = task(pipeline.tune_brain, name="tune", cache_policy=NO_CACHE)
+score = task(pipeline.score_brain, name="score", cache_policy=NO_CACHE)
+report = task(pipeline.report_job, name="report", cache_policy=NO_CACHE)
 
 
 @flow(name="tune", persist_result=False)

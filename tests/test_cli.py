@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from heldout.cli.terminal import ProgressLine, clean
+from heldout.terminal import ProgressLine, clean
 
 
 def heldout(*words: str, cwd: Path, **env: str) -> subprocess.CompletedProcess[str]:

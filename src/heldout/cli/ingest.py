@@ -30,10 +30,10 @@ def kubernetes(
     With --graft a generated fault with its traps is laid over the real topology and appended to a
     set of the project.
     """
-    from heldout.cli.terminal import clean
     from heldout.errors import UsageError
     from heldout.pipeline.intake import Graft, ingest_kubernetes
     from heldout.settings import load_settings
+    from heldout.terminal import clean
 
     sides: dict[str, Literal["train", "test"]] = {"train": "train", "test": "test"}
     if side not in sides:

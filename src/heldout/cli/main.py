@@ -77,7 +77,7 @@ def run() -> None:
 
 
 def _fail(sentence: str, code: int) -> None:
-    from heldout.cli.terminal import clean
+    from heldout.terminal import clean
 
     print(f"error: {clean(sentence)}", file=sys.stderr)
     sys.exit(code)

@@ -17,8 +17,8 @@ def resume(
     project: Project = None,
 ) -> None:
     """Go on with a stopped job, paying for nothing twice."""
-    from heldout.cli.terminal import ProgressLine
     from heldout.pipeline import resume_job
+    from heldout.terminal import ProgressLine
 
     done = resume_job(project, job, progress=ProgressLine(quiet=quiet))
     typer.echo(done.text)

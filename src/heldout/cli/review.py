@@ -40,7 +40,6 @@ def review(
     Without a proposal it lists what waits, with one it shows it. A decision needs --name and
     --reason; both are stored with the hash of the exact diff.
     """
-    from heldout.cli.terminal import ProgressLine
     from heldout.errors import UsageError
     from heldout.pipeline.amend import amend_by_name
     from heldout.review import Reviewer, page
@@ -48,6 +47,7 @@ def review(
     from heldout.review import reject as reject_it
     from heldout.settings import load_settings
     from heldout.store import Ledger
+    from heldout.terminal import ProgressLine
 
     if sum((accept, reject, amend is not None)) > 1:
         raise UsageError("more than one decision", mend="Choose --accept, --reject or --amend")
@@ -95,8 +95,8 @@ def _show(shown: Page) -> None:
     from rich.console import Console
     from rich.text import Text
 
-    from heldout.cli.terminal import clean
     from heldout.review.page import divergence_lines
+    from heldout.terminal import clean
 
     console = Console(highlight=False, markup=False, soft_wrap=True)
     for number, line in enumerate(shown.headline):

@@ -31,9 +31,9 @@ def run(
 
     Prints pass rates and the run's id, which 'heldout compare' takes.
     """
-    from heldout.cli.terminal import ProgressLine
     from heldout.pipeline import Playing, play_train
     from heldout.settings import load_settings
+    from heldout.terminal import ProgressLine
 
     done = play_train(
         load_settings(project),

@@ -35,9 +35,9 @@ def score(
     It uses up one look at each incident.
     Exit 3: the look budget is exhausted, or the score found harm or is indecisive.
     """
-    from heldout.cli.terminal import ProgressLine
     from heldout.pipeline import Scoring, score_now
     from heldout.settings import load_settings
+    from heldout.terminal import ProgressLine
 
     line = ProgressLine(quiet=quiet)
     done = score_now(

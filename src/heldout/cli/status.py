@@ -12,11 +12,11 @@ def status(project: Project = None) -> None:
 
     Proposals waiting, last score, looks left, cost, and whether the brain in use is the one scored.
     """
-    from heldout.cli.terminal import clean
     from heldout.compare.text import table
     from heldout.review import project_status
     from heldout.settings import load_settings
     from heldout.store import Ledger
+    from heldout.terminal import clean
 
     settings = load_settings(project)
     if settings.ledger.is_file():

@@ -42,9 +42,9 @@ def tune(
     """
     from pydantic import ValidationError
 
-    from heldout.cli.terminal import ProgressLine
     from heldout.errors import UsageError
     from heldout.pipeline import Job, run_stages
+    from heldout.terminal import ProgressLine
 
     try:
         job = Job.model_validate(

@@ -12,14 +12,16 @@ from pydantic import ValidationError
 
 from heldout.errors import HeldoutError
 from heldout.pipeline.job import Job, JobResult
+from heldout.pipeline.progress import show_on
 from heldout.scaffold import make_project
 from heldout.settings import find_root
+from heldout.terminal import ProgressLine, clean
 
 DEMO_REPEATS = 2
 """Investigations per incident: as many as fit into two minutes on two cores."""
 
 
-def demo_job(root: Path, repeats: int = DEMO_REPEATS) -> Job:
+def demo_job(root: Path, repeats: int = DEMO_REPEATS, transfer: tuple[str, ...] = ()) -> Job:
     """The demo's job: a fresh project under ``.heldout/demo``, policy ``auto``.
 
     A demo starts from nothing each time, except that worlds of an earlier one are kept: they are
@@ -43,7 +45,7 @@ def demo_job(root: Path, repeats: int = DEMO_REPEATS) -> Job:
         review="auto",
         target="base",
         repeats=repeats,
-        transfer=("sim/scattered@low",),
+        transfer=transfer,
     )
 
 
@@ -73,9 +75,10 @@ def job_from_words(words: Sequence[str]) -> Job:
 
 def run_from_command_line(flow: Callable[[Job], JobResult]) -> None:
     """Run the flow with the command line's words; errors are one line and an exit code."""
+    show_on(ProgressLine())
     try:
         done = flow(job_from_words(sys.argv[1:]))
     except HeldoutError as error:
-        print(f"error: {error.sentence()}", file=sys.stderr)
+        print(f"error: {clean(error.sentence())}", file=sys.stderr)
         sys.exit(error.exit_code)
     print(done.text)

@@ -29,6 +29,19 @@ class _Silent:
 SILENT: Say = _Silent()
 """For callers that want no progress."""
 
+_shown: Say = SILENT
+
+
+def show_on(say: Say) -> None:
+    """Where stages show progress when nobody hands them a place: a flow's tasks are handed none."""
+    global _shown
+    _shown = say
+
+
+def shown() -> Say:
+    """The place that :func:`show_on` named; silent by default."""
+    return _shown
+
 
 def progress_words(state: Any) -> str:
     """Done of total, pass rate, invalid, in flight, cost and time left, as one line."""

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 from heldout.errors import HeldoutError, UsageError
 from heldout.pipeline.job import Job, JobResult, Tuned, settings_of
-from heldout.pipeline.progress import SILENT, Say, cpu_seconds, tell
+from heldout.pipeline.progress import Say, cpu_seconds, shown, tell
 from heldout.settings import Settings
 
 if TYPE_CHECKING:
@@ -36,15 +36,15 @@ def build_worlds(settings: Settings, workers: int = 2) -> None:
         raise HeldoutError(said or f"'heldout build' ended with code {done.returncode}")
 
 
-def build_set(job: Job, progress: Say = SILENT) -> None:
+def build_set(job: Job, progress: Say | None = None) -> None:
     """Stage one: worlds and truths of every set, made from their specs and verified."""
-    progress("building worlds")
+    (progress or shown())("building worlds")
     build_worlds(settings_of(job), job.workers)
 
 
-def tune_brain(job: Job, progress: Say = SILENT, resume: str = "") -> Tuned:
+def tune_brain(job: Job, progress: Say | None = None, resume: str = "") -> Tuned:
     """Stage two: tune on the train half; ``review="auto"`` accepts the proposal by policy."""
-    return asyncio.run(_tune(settings_of(job), job, progress, resume))
+    return asyncio.run(_tune(settings_of(job), job, progress or shown(), resume))
 
 
 async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
@@ -119,7 +119,7 @@ def remember_request(ledger: Ledger, name: str, job: Job) -> None:
     ledger.flush()
 
 
-def score_brain(job: Job, tuned: Tuned, progress: Say = SILENT) -> tuple[str, ...]:
+def score_brain(job: Job, tuned: Tuned, progress: Say | None = None) -> tuple[str, ...]:
     """Stage three: score the accepted brain, then once more for each further model."""
     from heldout.score import ScoreRequest
     from heldout.store import Ledger
@@ -145,7 +145,7 @@ def score_brain(job: Job, tuned: Tuned, progress: Say = SILENT) -> tuple[str, ..
             floors=not done,
             resume=before.score if before is not None else "",
         )
-        done.append(start_score(settings, request, progress).score)
+        done.append(start_score(settings, request, progress or shown()).score)
     return tuple(done)
 
 
@@ -179,7 +179,7 @@ def write_report_of(settings: Settings, of: str) -> tuple[str, str]:
 def run_stages(
     job: Job,
     *,
-    progress: Say = SILENT,
+    progress: Say | None = None,
     resume: str = "",
     build: Callable[..., None] = build_set,
     tune: Callable[..., Tuned] = tune_brain,
