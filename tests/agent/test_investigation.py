@@ -561,3 +561,18 @@ def test_a_cancelled_investigation_closes_its_session_after_the_call():
 
     asyncio.run(main())
     assert order == ["answered", "closed"]
+
+
+@pytest.mark.parametrize("method", ["finish", "close"])
+def test_an_environment_that_breaks_at_the_end_is_a_sandbox_failure(
+    monkeypatch: pytest.MonkeyPatch, method: str
+):
+    """A session that breaks while it hands over or lets go is not the agent's fault either."""
+
+    def broken(self: object) -> None:
+        raise KeyError("gone")
+
+    toy = Toy()
+    monkeypatch.setattr("tests.agent.toy.ToySession." + method, broken)
+    with pytest.raises(SandboxFailure, match=method):
+        play(look(), submit(), toy=toy)

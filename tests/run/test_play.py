@@ -308,3 +308,24 @@ def test_a_missing_key_begins_no_run(tmp_path: Path):
         with pytest.raises(ConfigError, match="OPENAI_API_KEY"):
             asyncio.run(play(plan, ledger, settings, interface=stubs.StubInterface()))
         assert q.runs(ledger) == []
+
+
+@pytest.mark.parametrize(
+    ("error", "result"),
+    [
+        (MemoryError("full"), ("invalid", "sandbox")),
+        (OSError(24, "too many open files"), ("invalid", "sandbox")),
+        (ZeroDivisionError("a bug of the loop"), ("fail", "")),
+    ],
+)
+def test_a_machine_that_runs_out_is_nobodys_wrong_answer(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, error: Exception, result: tuple[str, str]
+):
+    """Out of memory or files is invalid with its reason; any other crash of the loop is a fail."""
+
+    async def broken(*args: Any, **kwargs: Any) -> Any:
+        raise error
+
+    monkeypatch.setattr("heldout.agent.investigate", broken)
+    plan = stubs.plan_of([stubs.case(tmp_path, "i-1")], repeats=1)
+    assert set(results(run(tmp_path, plan))) == {result}

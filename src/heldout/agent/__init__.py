@@ -3,7 +3,7 @@
 from heldout.agent.investigation import Limits, Model, investigate
 from heldout.agent.journal import JournalEntry, OnStep
 from heldout.agent.prompt import prompt_hash
-from heldout.agent.toolbox import SandboxFailure
+from heldout.agent.sandbox import SandboxFailure
 from heldout.agent.trace import Step, StopReason, Trace
 
 __all__ = [

@@ -12,14 +12,15 @@ import orjson
 
 from heldout.agent.journal import JournalEntry, OnStep
 from heldout.agent.prompt import LAST_CHANCE, NUDGE, system_prompt
+from heldout.agent.sandbox import GuardedSession
 from heldout.agent.textcalls import with_text_call
-from heldout.agent.toolbox import STOPPING_MALFORMED, SandboxFailure, Toolbox
+from heldout.agent.toolbox import STOPPING_MALFORMED, Toolbox
 from heldout.agent.trace import StopReason, Trace
 from heldout.agent.workers import in_worker
 from heldout.brain import Brain
-from heldout.errors import ConfigError, HeldoutError, StoreError
+from heldout.errors import ConfigError, StoreError
 from heldout.incident import Incident
-from heldout.interface import Interface, Session, Submission
+from heldout.interface import Interface, Submission
 from heldout.llm.messages import ContextExceeded, ModelReply, ModelRequest
 
 
@@ -76,7 +77,7 @@ async def investigate(
 
     Calls into the environment run in a few threads, one at a time for each session.
     """
-    session = await in_worker(lambda: _opened(interface, incident, seed))
+    session = await in_worker(lambda: GuardedSession(interface, str(incident.world), seed))
     try:
         specs = interface.tool_specs()
         toolbox = Toolbox(session, specs, brain, limits.max_steps, model, interface.name)
@@ -89,19 +90,6 @@ async def investigate(
         return await _Investigation(talk, toolbox, limits).run()
     finally:
         session.close()
-
-
-def _opened(interface: Interface, incident: Incident, seed: int) -> Session:
-    try:
-        return interface.open(str(incident.world), seed)
-    except HeldoutError:
-        raise
-    except Exception as error:  # the boundary to environments that we did not write
-        raise SandboxFailure(
-            f"the environment did not open ({type(error).__name__}: {str(error)[:200]})",
-            where=incident.id,
-            mend="It counts as invalid; repair the environment and resume the run",
-        ) from error
 
 
 class _Talk:

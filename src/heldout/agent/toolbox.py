@@ -14,9 +14,9 @@ import orjson
 from rapidfuzz import process
 
 from heldout.agent.prompt import NOT_RUN, READ_SKILL, REPEATED, SUBMIT
+from heldout.agent.sandbox import SandboxFailure
 from heldout.agent.trace import Step
 from heldout.brain import Brain
-from heldout.errors import HeldoutError, WorldError
 from heldout.interface import Session, Submission, ToolAnswer, ToolSpec
 from heldout.llm.messages import ToolCall
 
@@ -31,12 +31,6 @@ STOPPING_MALFORMED = 4
 
 
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n?", re.DOTALL)
-
-
-class SandboxFailure(WorldError):
-    """The environment broke inside a call (it did not answer with an error): invalid, not fail."""
-
-    reason = "sandbox"
 
 
 @dataclass(slots=True)
@@ -135,18 +129,7 @@ class Toolbox:
             return _error("repeated_call", REPEATED)
         if self._own_skills and name == READ_SKILL.name:
             return self._skill(args)
-        return self._call(name, args)
-
-    def _call(self, name: str, args: Mapping[str, Any]) -> ToolAnswer:
-        try:
-            return self.session.call(name, args)
-        except HeldoutError:
-            raise
-        except Exception as error:  # the boundary to environments that we did not write
-            raise SandboxFailure(
-                f"the environment broke in '{name}' ({type(error).__name__}: {str(error)[:200]})",
-                mend="It counts as invalid; repair the environment and resume the run",
-            ) from error
+        return self.session.call(name, args)
 
     def _skill(self, args: Mapping[str, Any]) -> ToolAnswer:
         wanted = str(args.get("name"))

@@ -1,14 +1,14 @@
 """One attempt at one slot: play, judge, and say whose doing it was when that failed.
 
 The agent's own failures (a crash of the loop, malformed output, a limit) are a ``fail``; those of
-provider, judge, truth, world or job cap are ``invalid`` with a reason. To tell them apart, what
-stands around the agent is wrapped: anything unexpected that the environment or the client raises is
-theirs, and what else comes out of the loop is the agent's.
+provider, judge, truth, world, machine or job cap are ``invalid`` with a reason. To tell them apart
+what stands around the agent is wrapped, the environment by the agent's room and the client here:
+anything unexpected that those raise is theirs, and what else comes out of the loop is the agent's.
 """
 
 from __future__ import annotations
 
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -25,7 +25,7 @@ from heldout.errors import (
     StoreError,
     WorldError,
 )
-from heldout.interface import Interface, Session, Submission, ToolAnswer, ToolSpec
+from heldout.interface import Interface, Submission
 from heldout.judge.verdict import Verdict
 from heldout.llm import ModelReply, ModelRequest
 from heldout.run.caps import Budget
@@ -64,62 +64,6 @@ class Parts:
     judge: Judge
     client: Client
     interface: Interface
-
-
-class _GuardedSession:
-    """A session whose unexpected failures are the world's."""
-
-    def __init__(self, session: Session) -> None:
-        self._session = session
-
-    def call(self, tool: str, args: Mapping[str, Any]) -> ToolAnswer:
-        try:
-            return self._session.call(tool, args)
-        except HeldoutError:
-            raise
-        except Exception as error:
-            raise _broken(error) from error
-
-    def finish(self) -> Submission | None:
-        try:
-            return self._session.finish()
-        except HeldoutError:
-            raise
-        except Exception as error:
-            raise _broken(error) from error
-
-    def close(self) -> None:
-        try:
-            self._session.close()
-        except HeldoutError:
-            raise
-        except Exception as error:
-            raise _broken(error) from error
-
-
-class GuardedInterface:
-    """An environment whose unexpected failures are :class:`SandboxFailure`."""
-
-    def __init__(self, interface: Interface) -> None:
-        self._interface = interface
-
-    @property
-    def name(self) -> str:
-        """The environment's name."""
-        return self._interface.name
-
-    def tool_specs(self) -> tuple[ToolSpec, ...]:
-        """The environment's tools."""
-        return self._interface.tool_specs()
-
-    def open(self, task_ref: str, seed: int) -> Session:
-        """Open one task."""
-        try:
-            return _GuardedSession(self._interface.open(task_ref, seed))
-        except HeldoutError:
-            raise
-        except Exception as error:
-            raise _broken(error) from error
 
 
 class CappedClient:
@@ -221,7 +165,7 @@ async def _investigate(
             slot.case.incident,
             slot.arm.brain,
             CappedClient(parts.client, budget),
-            GuardedInterface(parts.interface),
+            parts.interface,
             model=plan.model,
             limits=plan.limits,
             seed=slot.seed,
@@ -236,6 +180,12 @@ async def _investigate(
         return await _investigate(plan, slot, parts, budget, journal, ())
     except HeldoutError:
         raise
+    except (OSError, MemoryError) as error:
+        # The machine is out of files, memory or disk: nobody's wrong answer.
+        raise SandboxFailure(
+            f"the machine failed ({type(error).__name__}: {str(error)[:200]})",
+            mend="It counts as invalid; free what is short and run 'heldout resume'",
+        ) from error
     except Exception as error:  # noqa: BLE001 - what else escapes the loop is the agent's crash
         return _crash(error, journal.entries)
 
@@ -284,10 +234,3 @@ def _spent(trace: Trace | None, entries: Sequence[JournalEntry]) -> dict[str, An
 
 def _served(entries: Sequence[JournalEntry]) -> str:
     return entries[-1].reply.served_model if entries else ""
-
-
-def _broken(error: Exception) -> SandboxFailure:
-    return SandboxFailure(
-        f"the environment failed ({type(error).__name__}: {str(error)[:200]})",
-        mend="It counts as invalid; repair the environment and run 'heldout resume'",
-    )
