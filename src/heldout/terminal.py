@@ -1,10 +1,11 @@
-"""What a terminal may show: text without control characters, and live progress."""
+"""Hostile text made harmless for a terminal or a page, and live progress."""
 
 from __future__ import annotations
 
 import re
 import sys
 import time
+import unicodedata
 from dataclasses import dataclass, field
 from typing import TextIO
 
@@ -18,6 +19,33 @@ _UNSAFE = re.compile(
 def clean(text: str) -> str:
     """``text`` without escapes, control characters and bidi overrides."""
     return _UNSAFE.sub("", text)
+
+
+_ANSI = re.compile(r"\x1b(?:\[[0-?]*[ -/]*[@-~]|\][^\x07\x1b]*(?:\x07|\x1b\\)?|[@-_])")
+_HIDDEN = {"Cc", "Cf", "Co", "Cs", "Cn", "Zl", "Zp"}
+
+
+def visible(text: object, limit: int = 600, *, lines: bool = False) -> str:
+    """``text`` without escape sequences, with control and direction characters spelled out.
+
+    Everything is on one line unless ``lines`` is set; each line is cut at ``limit`` characters.
+    """
+    plain = _ANSI.sub("", str(text)).replace("\r\n", "\n").replace("\t", "    ")
+    parts = plain.split("\n") if lines else [" ".join(plain.split("\n"))]
+    return "\n".join(_cut(_spelled(part[: limit + 1]), limit) for part in parts)
+
+
+def _spelled(text: str) -> str:
+    return "".join(
+        f"\N{MATHEMATICAL LEFT ANGLE BRACKET}U+{ord(char):04X}\N{MATHEMATICAL RIGHT ANGLE BRACKET}"
+        if unicodedata.category(char) in _HIDDEN
+        else char
+        for char in text
+    )
+
+
+def _cut(text: str, limit: int) -> str:
+    return text if len(text) <= limit else text[:limit] + " \N{HORIZONTAL ELLIPSIS}"
 
 
 @dataclass(slots=True)

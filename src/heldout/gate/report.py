@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
+from heldout.terminal import visible
+
 Severity = Literal["reject", "warn", "info"]
 
 GATE_VERSION = "1"
@@ -111,7 +113,7 @@ def render(report: GateReport) -> str:
         incident = f" of {finding.incident}" if finding.incident else ""
         lines.append(
             f"{finding.severity:6} {finding.where} {finding.rule}: "
-            f"'{_visible(finding.matched)}'{_visible(name)}{kind}{incident}"
+            f"'{visible(finding.matched, 80)}'{visible(name, 80)}{kind}{incident}"
         )
         if finding.hint:
             lines.append(f"       {finding.hint}")
@@ -120,9 +122,3 @@ def render(report: GateReport) -> str:
         f"vocabulary {report.vocabulary_hash[:12]}, checkers {report.checkers_hash[:12]}"
     )
     return "\n".join(lines)
-
-
-def _visible(text: str, limit: int = 80) -> str:
-    """Text that cannot move the cursor, colour the terminal or fill it."""
-    shown = "".join(c if c.isprintable() else f"\\x{ord(c):02x}" for c in text[:limit])
-    return shown + ("…" if len(text) > limit else "")

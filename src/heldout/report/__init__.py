@@ -14,7 +14,7 @@ from heldout.report.data import (
 from heldout.report.gather import gather
 from heldout.report.page import render_html, save, write_report
 from heldout.report.text import render_text
-from heldout.report.visible import visible
+from heldout.terminal import visible
 
 __all__ = [
     "EditView",

@@ -8,9 +8,9 @@ from collections.abc import Callable, Sequence
 from typing import Any
 
 from heldout.report.data import Tuning
-from heldout.report.visible import visible
 from heldout.score import IncidentResult, Score
 from heldout.stats import Interval, wilson
+from heldout.terminal import visible
 
 INK, MUTED, LINE, PALE = "#1f2a37", "#667180", "#d5dae1", "#eef1f4"
 BEFORE, AFTER = "#8d99a8", "#0f6e84"

@@ -17,9 +17,9 @@ from heldout.report.data import ReportData
 from heldout.report.figures import cost_figure, course_figure, incidents_figure, rates_figure
 from heldout.report.gather import gather
 from heldout.report.history import WITHHELD
-from heldout.report.visible import visible
 from heldout.settings import Settings
 from heldout.store import Ledger
+from heldout.terminal import visible
 
 
 def write_report(settings: Settings, ledger: Ledger, name: str = "") -> Path:

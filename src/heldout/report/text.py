@@ -7,8 +7,8 @@ import textwrap
 from heldout.compare.text import p_value, percent, points, table
 from heldout.report import rows
 from heldout.report.data import EditView, ReportData, Tuning
-from heldout.report.visible import visible
 from heldout.score import Score
+from heldout.terminal import visible
 
 _WIDTH = 96
 
