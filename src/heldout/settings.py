@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -14,9 +15,10 @@ from typing import Any
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from heldout.errors import ConfigError
+from heldout.errors import ConfigError, UsageError
 
 FILE = "heldout.toml"
+_SET_NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 
 
 class _Strict(BaseModel):
@@ -151,9 +153,18 @@ class Settings:
         """HTML reports."""
         return self.state / "reports"
 
+    def set_path(self, name: str) -> Path:
+        """Where a set of this name belongs; a name that could lead elsewhere is a UsageError."""
+        if not _SET_NAME.fullmatch(name):
+            raise UsageError(
+                f"'{name}' cannot name a set",
+                mend="Use lower-case letters, digits, '-' and '_', a letter first",
+            )
+        return self.datasets / name
+
     def set_dir(self, name: str | None = None) -> Path:
         """The folder of one set; a missing one is a :class:`ConfigError`."""
-        path = self.datasets / (name or self.set)
+        path = self.set_path(name or self.set)
         if not path.is_dir():
             known = sorted(p.name for p in self.datasets.glob("*") if p.is_dir())
             raise ConfigError(

@@ -15,7 +15,7 @@ from pathlib import Path
 from tests.e2e.conftest import heldout
 
 from heldout.brain import load_brain
-from heldout.store import Ledger
+from heldout.store import Ledger, remember_brain
 
 ROWS = """
 SELECT purpose, incident, arm, repeat, attempt, result, calls, seed
@@ -156,3 +156,16 @@ def test_a_missing_key_is_named_before_anything_is_played(project: Path):
     done = heldout(project, "run", "--model", "openai/some-model@low", "--quiet", check=False)
     assert done.returncode == 1
     assert "OPENAI_API_KEY" in done.stderr
+
+
+def test_words_that_do_not_fit_are_named(project: Path):
+    """An unknown incident beside a known one, or an unknown arm, is refused and never passed over."""
+    known = next((project / "datasets" / "incidents" / "alerts").glob("*.md")).stem
+    wrong = heldout(project, "run", "--incident", "bogus", "--incident", known, check=False)
+    assert wrong.returncode == 2
+    assert "'bogus'" in wrong.stderr
+    brain = load_brain(project / "brain").hash
+    with Ledger.open(project / ".heldout" / "ledger.duckdb") as ledger:
+        remember_brain(ledger, load_brain(project / "brain"))
+    arms = heldout(project, "score", "--arms", "nonsense", "--before", brain, check=False)
+    assert (arms.returncode, "--arms" in arms.stderr) == (2, True), arms.stderr

@@ -26,7 +26,7 @@ def append_incident(
     written last, so that a process that dies before leaves a set that still reads as it was.
     """
     assert access.role  # Only the roles that may open the test side can hold one.
-    directory = settings.datasets / set_name
+    directory = settings.set_path(set_name)
     known = (directory / "split.toml").is_file()
     split = read_split(directory) if known else Split(set_name, (), ())
     if spec.id in {*split.train, *split.test}:

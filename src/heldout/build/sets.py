@@ -66,7 +66,7 @@ def make_set(
     is then validated with its twins, and tried with another seed when a point of the gate finds
     something. An existing set is refused unless ``replace_existing``.
     """
-    directory = settings.datasets / plan.name
+    directory = settings.set_path(plan.name)
     if (directory / "split.toml").exists() and not replace_existing:
         raise SpecError(
             f"the set '{plan.name}' is frozen",

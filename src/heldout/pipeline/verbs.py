@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pydantic import ValidationError
+
 from heldout.errors import UsageError
 from heldout.pipeline.job import Job, JobResult
 from heldout.pipeline.progress import SILENT, Say, progress_words
@@ -58,20 +60,25 @@ def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
     build_worlds(settings)
     with Ledger.open(settings.ledger) as ledger:
         before, after, job = _brains(settings, ledger, asked, model)
-    request = ScoreRequest.model_validate(
-        {
-            "model": model,
-            "before": before,
-            "after": after,
-            "job": job,
-            "arms": asked.arms,
-            "set": asked.set or settings.set,
-            "base_url": asked.base_url or settings.models.base_url,
-            "skip_exhausted": asked.skip_exhausted,
-            "max_usd": asked.max_usd,
-            "resume": asked.resume,
-        }
-    )
+    try:
+        request = ScoreRequest.model_validate(
+            {
+                "model": model,
+                "before": before,
+                "after": after,
+                "job": job,
+                "arms": asked.arms,
+                "set": asked.set or settings.set,
+                "base_url": asked.base_url or settings.models.base_url,
+                "skip_exhausted": asked.skip_exhausted,
+                "max_usd": asked.max_usd,
+                "resume": asked.resume,
+            }
+        )
+    except ValidationError as error:
+        first = error.errors()[0]
+        option = str(first["loc"][0]).replace("_", "-")
+        raise UsageError(f"--{option}: {first['msg']}", mend="See --help") from error
     result = start_score(settings, request, say)
     text, path = write_report_of(settings, result.score)
     return Scored(result, text, path)
@@ -183,10 +190,14 @@ async def _play_train(settings: Settings, asked: Playing, say: Say) -> Played:
     declare_process("run")
     name = asked.set or settings.set
     train = cases(settings, name, "train")
-    chosen = tuple(c for c in train if not asked.incidents or c.incident.id in asked.incidents)
-    if not chosen:
+    unknown = set(asked.incidents) - {case.incident.id for case in train}
+    if unknown or not train:
         known = ", ".join(case.incident.id for case in train) or "none"
-        raise UsageError("no such train incident", where=name, mend=f"Train incidents: {known}")
+        which = f" '{min(unknown)}'" if unknown else ""
+        raise UsageError(
+            f"no such train incident{which}", where=name, mend=f"Train incidents: {known}"
+        )
+    chosen = tuple(c for c in train if not asked.incidents or c.incident.id in asked.incidents)
     brain = load_brain(asked.brain or settings.brain)
     limits = settings.limits
     plan = Plan(
