@@ -8,7 +8,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cache
-from typing import Any
+from typing import Any, Literal, NamedTuple
 
 from rapidfuzz import process
 
@@ -45,6 +45,49 @@ class Gauge:
 
 
 @dataclass(frozen=True, slots=True)
+class Effect:
+    """What a controller reports, or the state it writes, while the fault bites.
+
+    ``on`` is ``seat``, ``holder``, ``workload``, ``victim`` or a hop path from the seat. With
+    ``field`` that fact turns from ``healthy`` to ``value``. ``summary`` may use ``{name}`` (of the
+    entity it is reported on), ``{said}``, ``{new}``, ``{old}``, ``{holder}`` and ``{seat}``.
+    """
+
+    on: str
+    summary: str
+    type: str = "runtime"
+    field: str = ""
+    value: Any = None
+    healthy: Any = None
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """The part of a population that the fault reaches, told from the rest by one fact.
+
+    ``over`` is a hop path from the seat to the population. Members hold ``inside`` in ``field``,
+    the others ``outside``; ``share`` of them are members unless knob ``fleet_share`` says more.
+    """
+
+    over: str
+    field: str
+    inside: Any
+    outside: Any
+    share: float = 0.4
+    why: str = ""
+
+
+class Near(NamedTuple):
+    """An entity that one is tempted to blame (``on`` as in :class:`Effect`), and why not."""
+
+    on: str
+    why: str
+
+
+Cause = Literal["change", "none", "recovered", "false_alarm"]
+
+
+@dataclass(frozen=True, slots=True)
 class Fault:
     """One way to break.
 
@@ -55,8 +98,14 @@ class Fault:
     templates may use ``{said}``, ``{new}``, ``{old}``, ``{holder}``, ``{seat}`` and the running
     numbers ``{0}`` and ``{1}``. ``terms`` are the groups of synonyms a right mechanism must touch.
     ``lends`` marks records whose edit may stand in as a decoy: ``harmless`` then says why it is
-    one. ``source`` cites the public report it is modelled on. ``cause`` is ``none`` for trouble
-    that no change of ours explains.
+    one. ``source`` cites the public report it is modelled on.
+
+    ``cause`` is ``none`` for trouble that no change of ours explains, ``recovered`` for trouble
+    that ended by itself before the alert was read, ``false_alarm`` for an alert over nothing.
+    ``also`` are further (field, healthy, biting) that the same change sets on the holder,
+    ``accepts`` further hop paths from the seat to an entity that is a right answer, ``nears``
+    wrong answers that are close, ``carries`` the predicates along which its trouble spreads (empty:
+    all that trouble can spread along), ``health`` the health checks that may rightly fire.
     """
 
     name: str
@@ -76,7 +125,28 @@ class Fault:
     fix: str
     lends: bool = False
     harmless: str = ""
-    cause: str = "change"
+    cause: Cause = "change"
+    also: tuple[tuple[str, Any, Any], ...] = ()
+    effects: tuple[Effect, ...] = ()
+    scope: Scope | None = None
+    nears: tuple[Near, ...] = ()
+    accepts: tuple[str, ...] = ()
+    carries: tuple[str, ...] = ()
+    health: tuple[str, ...] = ()
+
+    @property
+    def evidence(self) -> tuple[tuple[str, str], ...]:
+        """(link of the chain, tool that shows it) in the order of an investigation."""
+        links = [("symptom", "list_alerts"), ("path", "search_logs"), ("mechanism", "log_patterns")]
+        if self.gauge.name:
+            links.append(("mechanism", "query_metrics"))
+        if self.effects:
+            links.append(("mechanism", "list_changes"))
+        if self.scope is not None:
+            links.append(("scope", "get_entity"))
+        if self.cause == "change":
+            links += [("field", "get_field_history"), ("change", "get_change")]
+        return tuple(links)
 
     @property
     def holder_kind(self) -> str:
