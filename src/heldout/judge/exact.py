@@ -80,12 +80,12 @@ def _named(value: str | None) -> str:
 
 
 def _accepted(named: str, accepted: tuple[str, ...]) -> bool:
-    return named in {one.casefold() for one in accepted} if accepted else not named
+    return named in {_named(one) for one in accepted} if accepted else not named
 
 
 def _missing(mechanism: str, truth: Truth) -> tuple[tuple[str, ...], ...]:
     groups = truth.mechanism_terms
-    if not groups and not truth.accepted_entities and not truth.accepted_changes:
+    if not groups and not truth.accepted_changes:
         groups = (HONEST,)
     said = words(mechanism)
     return tuple(group for group in groups if not any(holds(said, term) for term in group))

@@ -205,6 +205,13 @@ class Ground:
                 return [other, *rest]
         return []
 
+    def reach(self, entity: int, hops: Sequence[str]) -> list[int]:
+        """Every entity at the end of a walk along ``hops``, each once, in edge order."""
+        ends = [entity]
+        for hop in hops:
+            ends = list(dict.fromkeys(other for at in ends for other in self.follow(at, hop)))
+        return ends
+
     def siblings(self, entity: int) -> list[int]:
         """Entities of the same kind and name in other clusters."""
         own = self.entities[entity]

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 
@@ -17,11 +17,18 @@ from heldout.simulate.catalog import COUNTERS, VERSIONED
 from heldout.simulate.dressing import image_at, other_edit
 from heldout.simulate.fault import Fault
 from heldout.simulate.ground import DEPENDS, Edit, Ground
-from heldout.simulate.landscape import IMPORTED, Landscape
-from heldout.simulate.rhythm import DAY, HOUR, MINUTE, moments, near_office
+from heldout.simulate.landscape import IMPORTED, Landscape, spell
+from heldout.simulate.rhythm import DAY, HOUR, MINUTE, SECOND, moments, near_office
+from heldout.simulate.scope import effect_pins, population, scope_pins
 from heldout.simulate.streams import share, stream
 
-Role = Literal["former", "cause", "decoy", "older", "fleet", "noise"]
+Role = Literal[
+    "former", "cause", "decoy", "older", "fleet", "reaction", "twin", "revert", "lookalike", "noise"
+]
+DECOYS: tuple[Role, ...] = (
+    "decoy", "older", "fleet", "reaction", "twin", "revert", "lookalike"
+)  # fmt: skip
+"""Roles of innocent changes that look like the cause; the first found stands in as one in twins."""
 MAX_HOPS = 4
 MOST_NEIGHBOURS = 26
 """A service of the path has at most as many neighbours as one page of a tool's answer holds."""
@@ -31,8 +38,9 @@ MOST_NEIGHBOURS = 26
 class Act:
     """A change that belongs to the incident, before it is dressed.
 
-    ``fault`` names the record whose symptoms it would have if it were the cause; empty means none
-    is written for it.
+    ``fault`` names the record whose symptoms it would have if it were the cause; ``None`` means
+    none is written for it. ``before`` and ``also`` are edits that stand before and after its own
+    in the same change.
     """
 
     key: str
@@ -43,6 +51,33 @@ class Act:
     seat: int = -1
     also: tuple[Edit, ...] = ()
     why: str = ""
+    before: tuple[Edit, ...] = ()
+
+    @property
+    def edits(self) -> tuple[Edit, ...]:
+        """Every edit of the act, its own among them."""
+        return (*self.before, self.edit, *self.also)
+
+
+class Gap(NamedTuple):
+    """Telemetry that was not kept: of one entity, between two times, and what is said of it."""
+
+    source: Literal["logs", "metrics", "changes"]
+    entity: int
+    since: int
+    until: int
+    note: str
+
+
+class Ring(NamedTuple):
+    """One further alert beside the one that opened the incident."""
+
+    entity: int
+    ts: int
+    rule: str
+    severity: str
+    text: str
+    state: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +114,16 @@ class Plot:
     now: int
     latent: bool = False
     acts: tuple[Act, ...] = field(default=())
+    gaps: tuple[Gap, ...] = ()
+    rings: tuple[Ring, ...] = ()
+    hint: str = ""
+    """A line under the alert's text, as an annotation of the rule or a bot would leave it."""
+
+    @property
+    def ended(self) -> int:
+        """When the trouble was over; ``now`` where it still goes on."""
+        over = self.binding.fault.cause == "recovered"
+        return self.now - 100 * SECOND if over else self.now
 
     def rng(self, *names: object) -> np.random.Generator:
         """A stream of this incident."""
@@ -105,16 +150,18 @@ class Plot:
         for act in self.acts:
             if act.role == "noise":
                 continue
-            for edit in (act.edit, *act.also):
+            for edit in act.edits:
                 if edit.field not in VERSIONED:
                     pins.setdefault((edit.entity, edit.field), edit.other)
+            if act.fault is not None:
+                pins.update(effect_pins(self.land.ground, act.fault, act.seat, act.edit.entity))
         for sibling in self.land.ground.siblings(self.binding.holder):
             if self.binding.field in VERSIONED:
                 break
             pins.setdefault((sibling, self.binding.field), self.binding.old)
         if self.binding.fault.cause == "change" and self.binding.field not in VERSIONED:
             pins.setdefault((self.binding.holder, self.binding.field), self.binding.old)
-        return pins
+        return pins | scope_pins(self)
 
     def protected(self) -> dict[tuple[int, str], int]:
         """Fields that ordinary life leaves alone, and from when: versions only from the act on."""
@@ -157,6 +204,8 @@ def _seats(land: Landscape, fault: Fault, *, partial: bool) -> list[tuple[int, i
         if fault.holder and not walk:
             continue
         holder = walk[-1] if walk else seat
+        if fault.scope is not None and len(population(ground, fault, seat)) < 2:
+            continue
         alike = bool(ground.siblings(seat)), bool(ground.siblings(holder))
         if (not all(alike)) if partial else any(alike):
             continue
@@ -175,7 +224,7 @@ def bind(
         if _woken(ground, fault, seat, holder) is None:
             continue
         for above, path in upstream(ground, seat).items():
-            if len(path) < 2 or ground.entities[above].kind != "Service":
+            if len(path) - 1 < min(hops, 1) or ground.entities[above].kind != "Service":
                 continue
             if max(_neighbours(ground, at) for at in path) > MOST_NEIGHBOURS:
                 continue
@@ -245,7 +294,12 @@ def base_plot(
     plot = Plot(land, seed, kind, knobs, binding, start, onset, now)
     if fault.cause == "change":
         edit = Edit(binding.holder, binding.field, binding.new, binding.old)
-        plot = plot.having(*former_acts(plot), Act("cause", "cause", at, edit, fault, binding.seat))
+        also = tuple(
+            Edit(binding.holder, spell(name, land.style), biting, healthy)
+            for name, healthy, biting in fault.also
+        )
+        cause = Act("cause", "cause", at, edit, fault, binding.seat, also=also)
+        plot = plot.having(*former_acts(plot), cause)
         plot = plot.having(*everyday_acts(plot, "everyday", 5, start, onset - HOUR))
     return plot
 

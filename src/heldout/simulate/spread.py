@@ -25,12 +25,15 @@ def spread(
     path: Sequence[int],
     *,
     cut: frozenset[tuple[int, int]] = frozenset(),
+    carries: Sequence[str] = (),
 ) -> dict[int, float]:
     """Share of failing calls (0..1) of every affected entity, the seat first.
 
     ``path`` is the way on which nobody has a fallback. ``cut`` names (src, dst) edges that are left
-    out, for tests of necessity.
+    out, for tests of necessity. ``carries`` are the predicates that trouble passes along; empty
+    means all of :data:`DEPENDS`.
     """
+    along = carries or DEPENDS
     on_path = set(pairwise(path))
     level = {seat: 0.9}
     depth = {seat: 0}
@@ -40,7 +43,7 @@ def spread(
         if depth[at] > MAX_HOPS:
             continue
         for predicate, above in ground.into(at):
-            if predicate not in DEPENDS or ground.entities[above].kind != "Service":
+            if predicate not in along or ground.entities[above].kind != "Service":
                 continue
             if (above, at) in cut or above in level:
                 continue

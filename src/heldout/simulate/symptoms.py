@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -12,6 +13,7 @@ from heldout.simulate.fault import Fault
 from heldout.simulate.ground import Ground
 from heldout.simulate.plot import Plot
 from heldout.simulate.rhythm import MINUTE, SECOND
+from heldout.simulate.scope import members
 from heldout.simulate.spread import failing_below, spread
 from heldout.simulate.streams import share, stream
 from heldout.simulate.telemetry import Gauges
@@ -31,6 +33,10 @@ _STORES = (
 _TOPICS = ("reading from {next} failed: {why}", "consumer of {next} stalled: {why}")
 _WHY = ("status 503", "deadline exceeded", "status 500", "connection closed by peer",
         "no healthy answer after 3 attempts")  # fmt: skip
+MOST_ROUTES = 3
+"""Ways that show the mechanism: logs, then the gauge, then what controllers report."""
+MOST_MEMBERS = 12
+"""Members of a scope that write lines of their own; the facts tell of all of them."""
 LAG = 20 * SECOND
 """How much later trouble shows at each hop."""
 
@@ -72,11 +78,10 @@ def said_style(plot: Plot, fault: Fault) -> str:
     return (plot.land.style if plot.land.style != "kebab" else "snake") if same else other
 
 
-def mechanism_lines(plot: Plot, active: Active) -> tuple[str, ...]:
-    """The templates in which the seat states the mechanism."""
-    ground = plot.land.ground
-    fault = active.fault
-    words = {
+def spoken(plot: Plot, active: Active) -> dict[str, str]:
+    """The words that logs and events of the active fault may use."""
+    ground, fault = plot.land.ground, active.fault
+    return {
         "said": fault.said_in(said_style(plot, fault)),
         "new": _plain(active.new),
         "old": _plain(active.old),
@@ -85,10 +90,16 @@ def mechanism_lines(plot: Plot, active: Active) -> tuple[str, ...]:
         "0": "{0}",
         "1": "{1}",
     }
-    return tuple(_filled(text, words) for text in fault.logs)
 
 
-def _filled(text: str, words: dict[str, str]) -> str:
+def mechanism_lines(plot: Plot, active: Active) -> tuple[str, ...]:
+    """The templates in which the seat states the mechanism."""
+    words = spoken(plot, active)
+    return tuple(filled(text, words) for text in active.fault.logs)
+
+
+def filled(text: str, words: Mapping[str, str]) -> str:
+    """The text with every ``{word}`` that is known put in."""
     for name, value in words.items():
         text = text.replace("{" + name + "}", value)
     return text
@@ -97,15 +108,15 @@ def _filled(text: str, words: dict[str, str]) -> str:
 def _block(
     plot: Plot, entity: str, texts: list[tuple[str, str, int]], since: int, key: str
 ) -> LogBlock:
-    """Lines of one entity from ``since`` to the world's now; ``texts`` are (level, text, count)."""
+    """Lines of one entity from ``since`` to the trouble's end; texts are (level, text, count)."""
     rng = stream(plot.seed, "symptom", key)
     template = np.repeat(np.arange(len(texts), dtype=np.int32), [count for _, _, count in texts])
     total = len(template)
-    span = max(plot.now - since, MINUTE)
+    span = max(plot.ended - since, MINUTE)
     ts = since + (np.sort(rng.random(total)) * span).astype(np.int64)
     rng.shuffle(template)
     return LogBlock(
-        np.minimum(ts, plot.now), template, rng.integers(1, 99_999, total),
+        np.minimum(ts, plot.ended), template, rng.integers(1, 99_999, total),
         rng.integers(800, 30_000, total), [text for _, text, _ in texts],
         [entity] * len(texts), [level for level, _, _ in texts],
     )  # fmt: skip
@@ -149,27 +160,39 @@ def render(
     With a ``cut`` edge on every way to the victim it stays well, and its level is absent.
     """
     ground = plot.land.ground
-    level = spread(ground, active.seat, active.path, cut=cut)
+    level = spread(ground, active.seat, active.path, cut=cut, carries=active.fault.carries)
     depth = depths(ground, level, active.seat)
     victim = active.path[0]
     if victim in level:
         scale = alerted / level[victim]
         level = {entity: min(0.97, value * scale) for entity, value in level.items()}
     blocks = []
-    minutes = max(3.0, (plot.now - plot.onset) / MINUTE)
+    minutes = max(3.0, (plot.ended - plot.onset) / MINUTE)
     for entity, value in level.items():
         since = plot.onset + depth.get(entity, 0) * LAG
         count = max(12, int(minutes * 34 * value))
         texts: list[tuple[str, str, int]] = []
         if entity == active.seat:
-            lines = mechanism_lines(plot, active)
-            texts += [("ERROR", lines[0], count), *(("WARN", t, count // 2) for t in lines[1:])]
+            texts += _stated(mechanism_lines(plot, active), count)
         for below in failing_below(ground, entity, level):
             if (entity, below) not in cut and below != entity:
                 texts.append(("ERROR", _hop_text(ground, plot.seed, entity, below), count))
         if texts:
             blocks.append(_block(plot, ground.id(entity), texts, since, f"{ground.id(entity)}"))
+    if active.seat == plot.binding.seat:
+        blocks += _member_blocks(plot, active, int(minutes * 12))
     return Symptoms(level, tuple(blocks))
+
+
+def _stated(lines: Sequence[str], count: int) -> list[tuple[str, str, int]]:
+    return [("ERROR", lines[0], count), *(("WARN", text, count // 2) for text in lines[1:])]
+
+
+def _member_blocks(plot: Plot, active: Active, count: int) -> list[LogBlock]:
+    """The mechanism in the words of each member of the scope; the spared ones say nothing."""
+    lines = mechanism_lines(plot, active)
+    ids = [plot.land.ground.id(one) for one in members(plot)[0][:MOST_MEMBERS]]
+    return [_block(plot, own, _stated(lines, max(6, count)), plot.onset, own) for own in ids]
 
 
 def move_metrics(plot: Plot, gauges: Gauges, active: Active, symptoms: Symptoms) -> None:
@@ -178,11 +201,14 @@ def move_metrics(plot: Plot, gauges: Gauges, active: Active, symptoms: Symptoms)
     depth = depths(ground, symptoms.level, active.seat)
     for entity, value in symptoms.level.items():
         since = plot.onset + depth.get(entity, 0) * LAG
-        gauges.shift(entity, "error_share", since, plus=100 * value)
-        gauges.shift(entity, "latency_p95", since, factor=1 + 9 * value)
+        gauges.shift(entity, "error_share", since, until=plot.ended, plus=100 * value)
+        gauges.shift(entity, "latency_p95", since, until=plot.ended, factor=1 + 9 * value)
+    if plot.knob("routes", MOST_ROUTES) < 2:
+        return
     gauge = active.fault.gauge
     ratio = gauge.biting - gauge.healthy
-    gauges.shift(active.seat, gauge.name, plot.onset - 40 * SECOND, plus=ratio)
+    since = plot.onset - 40 * SECOND
+    gauges.shift(active.seat, gauge.name, since, until=plot.ended, plus=ratio)
 
 
 def load_metrics(plot: Plot, gauges: Gauges) -> None:

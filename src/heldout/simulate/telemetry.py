@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -120,7 +120,7 @@ def _vocabulary(land: Landscape, seed: int) -> _Vocabulary:
 
 def healthy_logs(land: Landscape, seed: int, now: int, *, lines: int) -> list[LogBlock]:
     """About ``lines`` log lines of the last day: Zipf templates, a day's curve, bursts."""
-    words = _vocabulary(land, seed)
+    words = _vocabulary(land, seed) if lines else _Vocabulary()
     if not words.texts:
         return []
     rng = stream(seed, "logs", "lines")
@@ -183,14 +183,23 @@ class Gauges:
     rows: dict[tuple[int, str], int]
 
     def shift(
-        self, entity: int, name: str, since: int, *, factor: float = 1.0, plus: float = 0.0
+        self,
+        entity: int,
+        name: str,
+        since: int,
+        *,
+        until: int | None = None,
+        factor: float = 1.0,
+        plus: float = 0.0,
     ) -> None:
-        """From ``since`` on, multiply and add; nothing happens where there is no such series."""
+        """From ``since`` to ``until``, multiply and add; without such a series nothing happens."""
         row = self.rows.get((entity, name))
         if row is None:
             return
-        at = max(0, (since - self.fine_t0) // (FINE_S * 1_000_000))
-        self.fine[row, at:] = self.fine[row, at:] * factor + plus
+        step = FINE_S * 1_000_000
+        at = max(0, (since - self.fine_t0) // step)
+        end = self.fine.shape[1] if until is None else max(at, (until - self.fine_t0) // step + 1)
+        self.fine[row, at:end] = self.fine[row, at:end] * factor + plus
 
 
 def _wanted(
@@ -214,14 +223,17 @@ def healthy_metrics(
     start: int,
     now: int,
     extra: Sequence[tuple[int, str, str, float]] = (),
+    *,
+    only: Collection[int] | None = None,
 ) -> Gauges:
     """Series of every service and store, plus ``extra`` (entity, name, unit, level) ones.
 
+    With ``only``, of those entities alone; the values are then drawn anew.
     A daily sine, a weekend factor, noise on two time scales and a few benign spikes.
     """
     rng = stream(seed, "metrics")
     ground = land.ground
-    wanted = _wanted(ground, land, extra)
+    wanted = [one for one in _wanted(ground, land, extra) if only is None or one[0] in only]
     fine_t0 = (now - FINE_SPAN) // (FINE_S * 1_000_000) * (FINE_S * 1_000_000)
     step = COARSE_S * 1_000_000
     points = max(1, min(fine_t0 - start, COARSE_SPAN) // step)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from heldout.errors import SpecError
@@ -13,21 +13,30 @@ from heldout.simulate.alerts import Alarm, alarm, alert_rows
 from heldout.simulate.answer import write_truth
 from heldout.simulate.collection import uncollected
 from heldout.simulate.dressing import DRAWS, dress, padding
+from heldout.simulate.effects import effect_changes
 from heldout.simulate.fault import Fault, fault_named, faults
+from heldout.simulate.gaps import withheld
 from heldout.simulate.ground import Change
 from heldout.simulate.knobs import checked
 from heldout.simulate.landscape import Landscape, build_landscape
-from heldout.simulate.plot import Act, Plot, base_plot, upstream
+from heldout.simulate.plot import DECOYS, Act, Plot, base_plot, upstream
 from heldout.simulate.rhythm import SECOND
 from heldout.simulate.streams import stream
-from heldout.simulate.symptoms import Active, Symptoms, load_metrics, move_metrics, render
+from heldout.simulate.symptoms import (
+    MOST_ROUTES,
+    Active,
+    Symptoms,
+    load_metrics,
+    move_metrics,
+    render,
+)
 from heldout.simulate.tables import Replay, replay, world_columns
 from heldout.simulate.telemetry import COARSE_S, FINE_S, Gauges, healthy_logs, healthy_metrics
 from heldout.simulate.timeline import healthy_changes
 from heldout.simulate.trap import stacked, trap_named
 from heldout.truth import Spec, Truth
 
-GENERATOR = "1"
+GENERATOR = "2"
 """Version of what a spec makes; it changes when any world would."""
 
 VARIANTS = ("", "other_cause", "no_cause", "no_trigger", "no_decoy")
@@ -42,6 +51,8 @@ class Generated:
     truth: Truth
     alert: str
     topology: Topology | None = None
+    plot: Plot | None = field(default=None, repr=False, compare=False)
+    """What was rendered, so that twins need no estate of their own."""
 
 
 def plot_of(spec: Spec, land: Landscape | None = None) -> Plot:
@@ -72,14 +83,27 @@ def generate(spec: Spec, *, variant: str = "") -> Generated:
         return assemble(spec, plot_of(spec), variant=variant)
 
 
+def twin(spec: Spec, made: Generated, variant: str) -> Generated:
+    """A twin of what was generated, to compare symptoms with: the day's other lines and series
+    are not rendered.
+    """
+    plot = made.plot or plot_of(spec)
+    with uncollected():
+        return assemble(spec, plot, variant=variant, lean=True)
+
+
 def assemble(
     spec: Spec,
     plot: Plot,
     *,
     variant: str = "",
     cut: frozenset[tuple[int, int]] = frozenset(),
+    lean: bool = False,
 ) -> Generated:
-    """Render a plot. ``cut`` leaves out dependency edges when trouble spreads."""
+    """Render a plot. ``cut`` leaves out dependency edges when trouble spreads.
+
+    ``lean`` leaves out healthy log lines, and the series of services that no symptom could reach.
+    """
     if variant not in VARIANTS:
         raise SpecError(
             f"there is no variant '{variant}'", mend=f"Use one of: {', '.join(VARIANTS[1:])}"
@@ -93,15 +117,20 @@ def assemble(
     )  # fmt: skip
     acts = _present(plot, variant)
     changes += [_dressed(plot, act) for act in acts]
-    woken = plot.latent or plot.binding.fault.cause == "none"
+    woken = plot.latent or plot.binding.fault.cause in ("none", "recovered")
     woken = woken and variant != "no_trigger"
     if woken:
         changes.append(_trigger(plot))
     done = replay(ground, changes)
     cause = _cause(plot, variant)
     active = _active(plot, variant, acts, done, cause, woken=woken)
+    if active is not None and _reported(plot):
+        done = replay(ground, [*changes, *effect_changes(plot, active)])
     fired = alarm(plot)
-    gauges = healthy_metrics(land, seed, plot.start, plot.now, _gauge_series(plot, cause))
+    gauges = healthy_metrics(
+        land, seed, plot.start, plot.now, _gauge_series(plot, cause),
+        only=set(upstream(ground, plot.binding.seat)) | set(plot.binding.path) if lean else None,
+    )  # fmt: skip
     if woken or not plot.latent:
         load_metrics(plot, gauges)
     symptoms = Symptoms({}, ())
@@ -112,20 +141,25 @@ def assemble(
         spec, plot, done, active, symptoms.level,
         cause=cause, woken=TRIGGER_KEY if woken and plot.latent else None,
     )  # fmt: skip
-    tables = _tables(plot, done, gauges, symptoms, fired)
-    return Generated(tables, truth, fired.markdown)
+    tables = _tables(plot, done, gauges, symptoms, fired, lean=lean)
+    return Generated(withheld(plot, tables), truth, fired.markdown, plot=plot)
+
+
+def _reported(plot: Plot) -> bool:
+    """Whether controllers report what the fault does: the last of the routes to the mechanism."""
+    return plot.kind != "unanswerable" and plot.knob("routes", MOST_ROUTES) >= MOST_ROUTES
 
 
 def _present(plot: Plot, variant: str) -> tuple[Act, ...]:
-    gone = {"no_cause": "cause", "no_decoy": "decoy"}.get(variant)
-    return tuple(act for act in plot.acts if act.role != gone)
+    gone: tuple[str, ...] = {"no_cause": ("cause",), "no_decoy": DECOYS}.get(variant, ())
+    return tuple(act for act in plot.acts if act.role not in gone)
 
 
 def _cause(plot: Plot, variant: str) -> Act | None:
     """The act that is the cause in this variant."""
     if variant != "other_cause":
         return plot.act("cause")
-    other = plot.act("decoy") or plot.act("older") or plot.act("fleet") or plot.act("noise")
+    other = next((act for role in (*DECOYS, "noise") if (act := plot.act(role))), None)
     if other is None:
         raise SpecError(
             "no other change could be the cause",
@@ -138,11 +172,12 @@ def _cause(plot: Plot, variant: str) -> Act | None:
 def _dressed(plot: Plot, act: Act) -> Change:
     u = stream(plot.seed, "act", act.key).random(DRAWS).tolist()
     kept = plot.protected()
+    own = {(edit.entity, edit.field) for edit in act.edits}
     padded = tuple(
         edit for edit in padding(plot.land, act.edit, u)
-        if edit == act.edit or (edit.entity, edit.field) not in kept
+        if edit == act.edit or (edit.entity, edit.field) not in {**kept, **dict.fromkeys(own)}
     )  # fmt: skip
-    return dress(plot.land, act.key, act.ts, (*padded, *act.also), u)
+    return dress(plot.land, act.key, act.ts, (*act.before, *padded, *act.also), u)
 
 
 def _trigger(plot: Plot) -> Change:
@@ -169,8 +204,8 @@ def _active(
 ) -> Active | None:
     """The cause as it acts, ``None`` where its change or its trigger is missing."""
     binding = plot.binding
-    if binding.fault.cause == "none" and variant != "other_cause":
-        if variant in ("no_cause", "no_trigger"):
+    if binding.fault.cause != "change" and variant != "other_cause":
+        if variant in ("no_cause", "no_trigger") or binding.fault.cause == "false_alarm":
             return None
         return Active(binding.fault, binding.seat, binding.seat, "", "", "", binding.path, "")
     if cause is None or cause not in acts:
@@ -234,7 +269,7 @@ def _gauge_series(plot: Plot, cause: Act | None) -> list[tuple[int, str, str, fl
 
 
 def _tables(
-    plot: Plot, done: Replay, gauges: Gauges, symptoms: Symptoms, fired: Alarm
+    plot: Plot, done: Replay, gauges: Gauges, symptoms: Symptoms, fired: Alarm, *, lean: bool
 ) -> WorldTables:
     ground = plot.land.ground
     extra: Mapping[str, Any] = {
@@ -246,7 +281,8 @@ def _tables(
         ],
         "alert": alert_rows(plot, fired, symptoms.level),
     }
-    logs = healthy_logs(plot.land, plot.seed, plot.now, lines=int(plot.knob("log_lines", 100_000)))
+    lines = 0 if lean else int(plot.knob("log_lines", 100_000))
+    logs = healthy_logs(plot.land, plot.seed, plot.now, lines=lines)
     return WorldTables(
         columns=world_columns(ground, done, start=plot.start, now=plot.now, extra=extra),
         logs=(*logs, *symptoms.blocks),

@@ -10,6 +10,9 @@ from typing import Any
 
 from heldout.errors import SpecError
 
+NONE = "none"
+"""Among accepted entities: an answer that names no entity is right too."""
+
 
 @dataclass(frozen=True, slots=True)
 class Decoy:
@@ -33,10 +36,11 @@ class NearMiss:
 class Truth:
     """The cause, its accept sets, and the answers that must fail.
 
-    ``accepted_entities`` and ``accepted_changes`` hold ids; an empty ``accepted_changes`` means
-    that the right answer is 'no change'. ``mechanism_terms`` is a conjunction of disjunctions: each
-    inner tuple must have one term in the submitted mechanism (case-folded, word-wise). ``chain`` is
-    the causal chain in order, each link a sentence.
+    ``accepted_entities`` and ``accepted_changes`` hold ids; an empty one means that the right
+    answer names none, and :data:`NONE` among ids that it may name none. ``mechanism_terms`` is a
+    conjunction of disjunctions: each inner tuple must have one term in the submitted mechanism
+    (case-folded, word-wise); without groups and without an accepted change it must say that the
+    cause cannot be proven. ``chain`` is the causal chain in order, each link a sentence.
     """
 
     incident: str
