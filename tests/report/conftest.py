@@ -24,7 +24,7 @@ from heldout.report import (
     Tuning,
 )
 from heldout.score import EvidenceClass, Looks, Score
-from heldout.score.floors import Floor
+from heldout.floors import Floor
 from heldout.score.result import Breakdown
 from heldout.score.views import Material, controls_of, decide, incident_results, sides_of
 from heldout.stats import minimum_detectable_gain

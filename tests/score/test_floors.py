@@ -11,9 +11,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import SpecError
+from heldout.floors import FLOORS, generous_judge, play_floors, submit
+from heldout.floors.bm25 import rank, words
 from heldout.interface import Submission, ToolAnswer, ToolSpec
-from heldout.score.bm25 import rank, words
-from heldout.score.floors import FLOORS, generous_judge, play_floors, submit
 
 CHANGES = [
     {"id": "c-3", "ts": "2026-03-04T11:59:00Z", "summary": "Scale cart", "fields": ["replicas"],

@@ -19,6 +19,7 @@ from typing import Any
 from heldout.brain import Brain
 from heldout.compare import Footprints, final_outcomes
 from heldout.errors import ProviderUnavailable, UsageError
+from heldout.floors import Floor, generous_judge, play_floors
 from heldout.interface import Interface
 from heldout.judge import judge_hash
 from heldout.llm.names import ModelName
@@ -28,7 +29,6 @@ from heldout.run.plan import Outcome, Plan, RunResult
 from heldout.run.play import ClientFactory, play
 from heldout.run.play import resume as resume_run
 from heldout.score.arms import Brains, plans_for
-from heldout.score.floors import Floor, generous_judge, play_floors
 from heldout.score.looks import Looks, choose, looks_of
 from heldout.score.request import ScoreRequest, endpoint, endpoint_hash
 from heldout.score.result import Score

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from heldout.compare import Comparison, Side
 from heldout.errors import StoreError
-from heldout.score.floors import Floor
+from heldout.floors import Floor
 from heldout.score.looks import Looks
 from heldout.stats import DetectableGain, Harm
 

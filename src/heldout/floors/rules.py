@@ -1,7 +1,4 @@
-"""Floors: what rules without any model reach on the same incidents, through the same tools.
-
-A brain that does not beat them has learned nothing worth a model's price.
-"""
+"""The rules, how one is played, and when its answer counts."""
 
 from __future__ import annotations
 
@@ -12,9 +9,11 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
+from heldout.floors.bm25 import rank
 from heldout.interface import Interface, Session, Submission
-from heldout.score.bm25 import rank
+from heldout.judge import judge_exact
 from heldout.split import Case
+from heldout.truth import Truth, read_truth
 
 _FIRED = re.compile(r"Fired at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
 _SERVICE = re.compile(r"^Service: (\S+)", re.MULTILINE)
@@ -218,10 +217,15 @@ def submit(rule: Callable[[Desk], dict[str, Any]], case: Case, interface: Interf
     """Let one rule investigate one incident."""
     session = interface.open(str(case.incident.world), 0)
     try:
-        session.call("submit_diagnosis", rule(Desk(case.incident.alert, session)))
-        return session.finish() or Submission(complete=False)
+        return investigate(rule, case.incident.alert, session)
     finally:
         session.close()
+
+
+def investigate(rule: Callable[[Desk], dict[str, Any]], alert: str, session: Session) -> Submission:
+    """Let one rule investigate through an open session, and end it with its submission."""
+    session.call("submit_diagnosis", rule(Desk(alert, session)))
+    return session.finish() or Submission(complete=False)
 
 
 def play_floors(
@@ -248,17 +252,21 @@ def play_floors(
 
 
 def generous_judge(submission: Submission, case: Case) -> bool:
+    """Whether a submission points at the cause of ``case``.
+
+    A truth that was altered is a SpecError, before money is spent.
+    """
+    return points_at_cause(submission, read_truth(case.truth_file, digest=case.truth_digest))
+
+
+def points_at_cause(submission: Submission, truth: Truth) -> bool:
     """The deterministic judge, but for the words of the mechanism.
 
     A rule that points at the right entity and change shows that the incident is solvable by a
-    trick; somebody could put the explanation into words. A truth that was altered is a SpecError,
-    before money is spent.
+    trick; somebody could put the explanation into words. Where no change is the answer, pointing at
+    none is enough.
     """
-    from heldout.judge import judge_exact
-    from heldout.truth import read_truth
-
-    truth = read_truth(case.truth_file, digest=case.truth_digest)
     held = judge_exact(submission, truth).criteria
     if not truth.accepted_changes:
-        return bool(held.get("change"))
-    return bool(held.get("entity") and held.get("change") and held.get("not_near_miss"))
+        return bool(held["change"])
+    return bool(held["entity"] and held["change"] and held["not_near_miss"])
