@@ -89,8 +89,9 @@ def test_every_table_counts_in_the_digest(tmp_path: Path, table: str):
         }[table]  # fmt: skip
         row[column] = {
             "edge": "k8s",
-            "fact": row.get("observed_at", 0) - 1,
+            "fact": row.get("observed_at", 0) + 1,
             "change_diff": '"x"',
+            "change_target": "applied",
         }.get(table, "other")
     assert write_world(build.tables(logs=(logs,), metrics=(metrics,)), tmp_path / "b") != before
 

@@ -1,15 +1,16 @@
-"""What every world must satisfy before it is written, found with a few anti-joins."""
+"""What every world must satisfy: the ontology, references and time, found with anti-joins."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterator, Sequence
+from typing import NamedTuple
 
 import duckdb
 
 from heldout.errors import WorldError
 from heldout.graph import ontology
-from heldout.graph.schema import ACTOR_KINDS, CHANGE_TYPES, LEVELS
+from heldout.graph.schema import ACTOR_KINDS, CHANGE_TYPES, LEVELS, TARGET_ROLES
 
 _IDS = (("entity", "e"), ("change_event", "c"), ("alert", "a"), ("metric_series", "m"))
 _REFERENCES = (
@@ -33,24 +34,102 @@ _REFERENCES = (
 _CLOSED = (
     ("change_event", "type", CHANGE_TYPES),
     ("change_event", "actor_kind", ACTOR_KINDS),
+    ("change_target", "role", TARGET_ROLES),
     ("log", "level", LEVELS),
 )
+_FACT = "'fact ' || entity_id || '.' || field"
+_EDGE = "'edge ' || src || ' ' || pred || ' ' || dst"
+_EVENT = "'change_event ' || id"
+
+
+class _Rule(NamedTuple):
+    """SQL for rows that must not exist, as (what it says, where), and how to mend one."""
+
+    offending: str
+    what: str
+    mend: str
+
+
+def _rules() -> Iterator[_Rule]:
+    for table, prefix in _IDS:
+        yield _Rule(
+            f"select id, '{table}' from {table} "
+            f"where not regexp_full_match(id, '{prefix}-[0-9a-f]{{8}}')",
+            "id '{}' is malformed",
+            f"Ids read '{prefix}-' and eight hex digits",
+        )
+        yield _Rule(
+            f"select id, '{table}' from {table} group by id having count(*) > 1",
+            "id '{}' is given twice",
+            "Make ids unique",
+        )
+    for table, column, other, optional in _REFERENCES:
+        empty = f"and {column} <> ''" if optional else ""
+        yield _Rule(
+            f"select {column}, '{table}.{column}' from {table} "
+            f"where {column} not in (select id from {other}) {empty}",
+            f"'{{}}' is not the id of any {other}",
+            f"Add the {other} or drop the row",
+        )
+    for table, column, words in _CLOSED:
+        known = ", ".join(f"'{word}'" for word in words)
+        yield _Rule(
+            f"select {column}, '{table}' from {table} where {column} not in ({known})",
+            f"'{{}}' is not a {column}",
+            f"Use one of: {', '.join(words)}",
+        )
+    yield from _bitemporal()
+    yield from _json()
+
+
+def _bitemporal() -> Iterator[_Rule]:
+    yield _Rule(
+        "select last_seen, 'entity ' || id from entity where last_seen < first_seen",
+        "it was last seen at {}, before it was first seen",
+        "Give first_seen and last_seen in microseconds; last_seen is now where it still exists",
+    )
+    for table, where in (("fact", _FACT), ("edge", _EDGE)):
+        yield _Rule(
+            f"select valid_to, {where} from {table} where valid_to < valid_from",
+            "it ends at {}, before it begins",
+            "Give valid_from and valid_to in microseconds, OPEN_END where it still holds",
+        )
+        yield _Rule(
+            f"select observed_at, {where} from {table} where observed_at < valid_from",
+            "it is observed at {}, before it holds",
+            "observed_at is valid_from plus the time until somebody could know",
+        )
+    yield _Rule(
+        f"select observed_at, {_EVENT} from change_event where observed_at < ts",
+        "it is observed at {}, before it happens",
+        "observed_at is ts plus the time until somebody could know",
+    )
+
+
+def _json() -> Iterator[_Rule]:
+    yield _Rule(
+        f"select value_json, {_FACT} from fact where not json_valid(value_json)",
+        "'{}' is not JSON",
+        "Store values with json.dumps",
+    )
+    for column in ("old_json", "new_json"):
+        yield _Rule(
+            f"select {column}, 'change_diff of ' || event_id || ', field ' || field "
+            f"from change_diff where not json_valid({column})",
+            "'{}' is not JSON",
+            "Store values with json.dumps; a field that was absent is null",
+        )
+
+
+_RULES: Sequence[_Rule] = tuple(_rules())
 
 
 def check_rows(con: duckdb.DuckDBPyConnection, *, now: int) -> None:
     """Raise :class:`WorldError` at the first row that breaks the ontology or dangles."""
-    for table, prefix in _IDS:
-        _check_ids(con, table, prefix)
-    for table, column, other, optional in _REFERENCES:
-        _check_reference(con, table, column, other, optional=optional)
-    for table, column, words in _CLOSED:
-        for word in _distinct(con, f"select distinct {column} from {table}"):
-            if word[0] not in words:
-                raise WorldError(
-                    f"'{word[0]}' is not a {column}",
-                    where=table,
-                    mend=f"Use one of: {', '.join(words)}",
-                )
+    for rule in _RULES:
+        row = con.execute(f"{rule.offending} order by all limit 1").fetchone()
+        if row:
+            raise WorldError(rule.what.format(_shown(row[0])), where=row[1], mend=rule.mend)
     _check_ontology(con)
     late = con.execute("select count(*) from alert where ts > $1", [now]).fetchone()
     if late and late[0]:
@@ -59,74 +138,31 @@ def check_rows(con: duckdb.DuckDBPyConnection, *, now: int) -> None:
         )
 
 
-def _distinct(con: duckdb.DuckDBPyConnection, query: str) -> Iterable[tuple[str, ...]]:
-    return con.execute(f"{query} order by all").fetchall()
-
-
-def _check_ids(con: duckdb.DuckDBPyConnection, table: str, prefix: str) -> None:
-    row = con.execute(
-        f"select id from {table} where not regexp_full_match(id, '{prefix}-[0-9a-f]{{8}}') limit 1"
-    ).fetchone()
-    if row:
-        raise WorldError(
-            f"id '{row[0]}' is malformed",
-            where=table,
-            mend=f"Ids read '{prefix}-' and eight hex digits",
-        )
-    row = con.execute(f"select id from {table} group by id having count(*) > 1 limit 1").fetchone()
-    if row:
-        raise WorldError(f"id '{row[0]}' is given twice", where=table, mend="Make ids unique")
-
-
-def _check_reference(
-    con: duckdb.DuckDBPyConnection, table: str, column: str, other: str, *, optional: bool
-) -> None:
-    empty = f"and {column} <> ''" if optional else ""
-    row = con.execute(
-        f"select {column} from {table} "
-        f"where {column} not in (select id from {other}) {empty} limit 1"
-    ).fetchone()
-    if row:
-        raise WorldError(
-            f"'{row[0]}' is not the id of any {other}",
-            where=f"{table}.{column}",
-            mend=f"Add the {other} or drop the row",
-        )
+def _shown(value: object) -> str:
+    return re.sub(r"[^ -~]", "?", str(value))[:60]
 
 
 def _check_ontology(con: duckdb.DuckDBPyConnection) -> None:
-    for (kind,) in _distinct(con, "select distinct kind from entity"):
-        ontology.check_kind(kind)
-    triples = _distinct(
+    """Kinds, signatures and provenance; of each distinct combination one row is named."""
+    for kind, one in _distinct(con, "select kind, min(id || ' (' || name || ')') from entity"):
+        ontology.check_kind(kind, where=f"entity {one}")
+    edges = _distinct(
         con,
-        "select distinct s.kind, e.pred, d.kind from edge e "
+        f"select s.kind, e.pred, d.kind, min({_EDGE}) from edge e "
         "join entity s on s.id = e.src join entity d on d.id = e.dst",
     )
-    for src, predicate, dst in triples:
-        ontology.check_edge(src, predicate, dst, where=f"edge {src} {predicate} {dst}")
-    for table in ("edge", "fact"):
-        for provenance, source, low, high in _distinct(
+    for src, predicate, dst, where in edges:
+        ontology.check_edge(src, predicate, dst, where=f"{where} ({src} to {dst})")
+    sure = "coalesce(confidence, 'nan')"  # NaN is stored as NULL, and it is the greatest of all.
+    for table, where in (("fact", _FACT), ("edge", _EDGE)):
+        for provenance, source, low, high, lowest, highest in _distinct(
             con,
-            "select provenance, source, min(confidence), max(confidence) "
-            f"from {table} group by 1, 2",
+            f"select provenance, source, min({sure}), max({sure}), "
+            f"arg_min({where}, {sure}), arg_max({where}, {sure}) from {table}",
         ):
-            for confidence in (float(low), float(high)):
-                ontology.check_provenance(provenance, confidence, source, where=table)
-    bad = con.execute("select value_json from fact where not json_valid(value_json) limit 1")
-    row = bad.fetchone()
-    if row:
-        raise WorldError(
-            f"{re.sub(r'[^ -~]', '?', str(row[0]))[:60]!r} is not JSON",
-            where="fact.value_json",
-            mend="Store values with json.dumps",
-        )
-    row = con.execute(
-        "select event_id, field from change_diff where not (json_valid(old_json) and "
-        "json_valid(new_json)) limit 1"
-    ).fetchone()
-    if row:
-        raise WorldError(
-            f"old or new value of '{row[1]}' is not JSON",
-            where=f"change_diff of {row[0]}",
-            mend="Store values with json.dumps; a field that was absent is null",
-        )
+            ontology.check_provenance(provenance, float(low), source, where=lowest)
+            ontology.check_provenance(provenance, float(high), source, where=highest)
+
+
+def _distinct(con: duckdb.DuckDBPyConnection, query: str) -> list[tuple[str, ...]]:
+    return con.execute(f"{query} group by all order by all").fetchall()

@@ -16,6 +16,8 @@ CHANGE_TYPES = (
 )  # fmt: skip
 ACTOR_KINDS = ("person", "bot", "controller", "provider")
 LEVELS = ("DEBUG", "INFO", "WARN", "ERROR")
+TARGET_ROLES = ("target", "deleted", "applied")
+"""What a change did to an entity: altered it, deleted it, or applied it anew after a deletion."""
 
 TABLES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "entity": (
