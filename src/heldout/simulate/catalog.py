@@ -8,16 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cache
-from typing import Any, NamedTuple
 
+from heldout.simulate.estate_fields import CLOUD_KINDS, CLUSTER_KINDS, FieldSpec
 from heldout.simulate.fault import faults
-
-
-class FieldSpec(NamedTuple):
-    """A field (words in braces take the organisation's style) and the values it takes."""
-
-    field: str
-    values: tuple[Any, ...]
 
 
 _PLAIN: Mapping[str, tuple[FieldSpec, ...]] = {
@@ -137,14 +130,20 @@ _PLAIN: Mapping[str, tuple[FieldSpec, ...]] = {
     "Queue": (
         FieldSpec("visibility_timeout_s", (30, 60, 120)),
         FieldSpec("retention_days", (4, 7, 14)),
+        FieldSpec("max_receives", (3, 5, 10)),
+        FieldSpec("delay_s", (0, 5, 15)),
     ),
     "Bucket": (
         FieldSpec("lifecycle.expire_days", (30, 90, 365)),
         FieldSpec("versioning", (True, False)),
+        FieldSpec("policy.tls_only", (True, False)),
+        FieldSpec("tags.owner_unit", ("a10", "b20", "c30")),
     ),
     "Function": (
         FieldSpec("memory_mb", (256, 512, 1024)),
         FieldSpec("reserved_concurrency", (5, 10, 50)),
+        FieldSpec("timeout_s", (10, 30, 60, 120)),
+        FieldSpec("log_retention_days", (7, 14, 30)),
     ),
     "NetworkPolicy": (
         FieldSpec("egress_allow", (["mesh"], ["mesh", "dns"], ["mesh", "dns", "data"])),
@@ -153,9 +152,17 @@ _PLAIN: Mapping[str, tuple[FieldSpec, ...]] = {
     "Ingress": (
         FieldSpec("annotations.body_size", ("8m", "16m", "32m")),
         FieldSpec("annotations.rewrite", ("off", "on")),
+        FieldSpec("annotations.read_timeout_s", (30, 60, 120)),
+        FieldSpec("annotations.hsts", ("off", "on")),
     ),
     "AlertRule": (FieldSpec("for_minutes", (2, 5, 10)), FieldSpec("severity", ("page", "ticket"))),
-    "QuotaLimit": (FieldSpec("value", (50, 100, 200, 500)),),
+    "QuotaLimit": (
+        FieldSpec("value", (50, 100, 200, 500)),
+        FieldSpec("alert_at_percent", (70, 80, 90)),
+        FieldSpec("requested_increase", ("none", "pending", "granted")),
+    ),
+    **CLUSTER_KINDS,
+    **CLOUD_KINDS,
 }
 
 COUNTERS = frozenset({"rotation.version", "restarts"})
@@ -164,12 +171,25 @@ VERSIONED = frozenset({"image"})
 """Fields whose value is a version that grows with time."""
 
 CHANGING: Mapping[str, tuple[str, ...]] = {
-    "config": ("ConfigMap", "Hpa", "ResourceQuota", "CronJob", "Deployment", "KafkaTopic",
-               "NetworkPolicy", "Ingress", "AlertRule"),
-    "iac_apply": ("SecurityGroup", "IamPolicy", "IamRole", "DbParameterGroup", "Cache",
-                  "NodeGroup", "LoadBalancer", "DnsRecord", "Queue", "Bucket", "KafkaTopic"),
-    "cloud_api": ("DbInstance", "SecurityGroup", "Cache", "Function", "QuotaLimit", "IamPolicy",
-                  "DbParameterGroup", "NodeGroup", "DnsRecord"),
+    "config": (
+        "ConfigMap", "Hpa", "ResourceQuota", "CronJob", "Deployment", "KafkaTopic",
+        "NetworkPolicy", "Ingress", "AlertRule", "Webhook", "Role", "ClusterRole", "LimitRange",
+        "GitOpsApplication", "HelmRelease", "Namespace", "Pvc", "PersistentVolume",
+        "StorageClass", "PriorityClass", "IngressClass", "ServiceAccount", "K8sService", "Pdb",
+        "DaemonSet", "StatefulSet", "Node", "Pipeline", "ConsumerGroup", "CustomResource",
+        "RoleBinding", "ClusterRoleBinding", "Job",
+    ),
+    "iac_apply": (
+        "SecurityGroup", "IamPolicy", "IamRole", "DbParameterGroup", "Cache", "NodeGroup",
+        "LoadBalancer", "DnsRecord", "Queue", "Bucket", "KafkaTopic", "RouteTable", "NetworkAcl",
+        "KmsKey", "LaunchTemplate", "Cluster", "Vpc", "Subnet", "Function", "ApiGateway",
+        "InstanceProfile", "IacStack", "DbInstance", "VmInstance",
+    ),
+    "cloud_api": (
+        "DbInstance", "SecurityGroup", "Cache", "Function", "QuotaLimit", "IamPolicy",
+        "DbParameterGroup", "NodeGroup", "DnsRecord", "RouteTable", "NetworkAcl", "KmsKey",
+        "VmInstance", "Bucket", "Queue", "Subnet", "CloudAccount",
+    ),
     "secret": ("Secret",),
     "certificate": ("Certificate",),
     "flag": ("FeatureFlag",),

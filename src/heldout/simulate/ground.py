@@ -112,6 +112,8 @@ class Ground:
 
     seed: int
     cloud: str = "aws"
+    clouds: dict[str, str] = field(default_factory=dict)
+    """The provider of each cluster; ``cloud`` where none is named."""
     entities: list[Entity] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     base: dict[tuple[int, str], Any] = field(default_factory=dict)
@@ -120,7 +122,10 @@ class Ground:
     _out: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     _in: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
 
-    def add(self, kind: str, name: str, cluster: str = "", *, id: str = "", **facts: Any) -> int:
+    def add(
+        self, kind: str, name: str, cluster: str = "", /, *, id: str = "", cloud: str = "",
+        **facts: Any,
+    ) -> int:  # fmt: skip
         """A new entity with base facts; the same (kind, name, cluster) twice is the same one."""
         key = (kind, name, cluster)
         known = self._index.get(key)
@@ -132,6 +137,7 @@ class Ground:
         draw, sure = int(draws[8:16], 16) / 16**8, int(draws[16:], 16) / 16**8
         provenance = "observed" if draw < 0.5 else "declared" if draw < 0.95 else "asserted"
         confidence = round(0.99 - 0.3 * sure**3, 2)
+        cloud = cloud or self.clouds.get(cluster, self.cloud)
         self.entities.append(
             Entity(
                 own,
@@ -140,7 +146,7 @@ class Ground:
                 cluster,
                 _external(kind, name, cluster, own),
                 0,
-                (provenance, confidence, source_of(kind, self.cloud)),
+                (provenance, confidence, source_of(kind, cloud)),
             )
         )
         self._index[key] = index

@@ -67,7 +67,10 @@ class NameBook:
 
     def __init__(self, seed: int, bank: int) -> None:
         self._rng = stream(seed, "names", bank)
-        self._brands = self._shuffled(_brands(bank), 400)
+        self._bank = bank
+        self._brands = self._shuffled(_brands(bank), 700)
+        self._stock = frozenset(self._brands)
+        self._used: set[str] = set()
         self._first = self._shuffled(_half(_FIRST_WORDS, bank))
         self._second = self._shuffled(_half(_SECOND_WORDS, bank))
         self._given = _half(_GIVEN, bank)
@@ -86,6 +89,28 @@ class NameBook:
         if self._first and self._second and self._rng.random() < 0.4:
             return f"{self._first.pop()}-{self._second.pop()}"
         return self.brand()
+
+    def services(self, count: int, alike: float = 0.0) -> list[str]:
+        """Names of ``count`` services; the share ``alike`` look much like another one of them."""
+        names = [self.service() for _ in range(count)]
+        twins = self._rng.permutation(count)[: 2 * round(alike * count / 2)].tolist()
+        for at, other in zip(twins[::2], twins[1::2], strict=False):
+            names[at] = self._like(names[other])
+        return names
+
+    def _like(self, name: str) -> str:
+        """A name that is easily taken for ``name``: another end on the same beginning."""
+        first, _, second = name.partition("-")
+        if second:
+            return f"{first}-{self._second.pop() if self._second else self.brand()}"
+        stem = next(head + mid for head in _HEADS for mid in _MIDS if first.startswith(head + mid))
+        near = [word for word in _brands(self._bank) if word.startswith(stem)]
+        free = [word for word in near if word not in self._used and word not in self._stock]
+        if not free:
+            return self.brand()
+        found = free[int(self._rng.integers(len(free)))]
+        self._used.add(found)
+        return found
 
     def person(self) -> str:
         """A login such as ``ada.tavrilin``."""

@@ -228,6 +228,8 @@ def bind(
                 continue
             if max(_neighbours(ground, at) for at in path) > MOST_NEIGHBOURS:
                 continue
+            if partial and not ground.siblings(above):
+                continue
             off = abs(len(path) - 1 - hops)
             if off < closest:
                 closest, best = off, []

@@ -6,9 +6,13 @@ in office hours, few at weekends, a lunch dip, a slower Friday.
 
 from __future__ import annotations
 
+import datetime
+from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
+
+from heldout.simulate.streams import stream
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
@@ -61,3 +65,24 @@ def near_office(rng: np.random.Generator, target: int, low: int, high: int) -> i
     if window_high - window_low < 2 * MINUTE:
         return min(max(target, low), high) // SECOND * SECOND
     return int(moments(rng, 1, window_low, window_high, flat=False)[0])
+
+
+def iso(ts: int) -> str:
+    """A time as ``2026-03-04T12:00:00Z``."""
+    moment = datetime.datetime.fromtimestamp(ts // SECOND, tz=datetime.UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+_FIRST_MONDAY = 1_769_990_400_000_000
+"""2 February 2026."""
+
+
+def calendar(seed: int, knobs: Mapping[str, float | int | str]) -> tuple[int, int, int]:
+    """(now, start, onset): a weekday in working hours of 2026, a history of 13 to 20 days."""
+    rng = stream(seed, "calendar")
+    day = int(rng.integers(0, 26)) * 7 + int(rng.integers(0, 5))
+    now = _FIRST_MONDAY + day * DAY + int(rng.integers(10 * 60, 18 * 60)) * MINUTE
+    now += int(rng.integers(0, 60)) * SECOND
+    days = max(13 + int(rng.integers(0, 5)), int(float(knobs.get("latency_days", 0))) + 4)
+    onset = now - int(rng.integers(6 * 60, 15 * 60)) * SECOND
+    return now, now - days * DAY, onset
