@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from heldout.simulate.fault import Fault
 from heldout.simulate.ground import Ground
+from heldout.simulate.rhythm import DAY, HOUR, MINUTE, SECOND, iso
 from heldout.simulate.streams import share
 
 if TYPE_CHECKING:
@@ -60,10 +61,31 @@ def scope_pins(plot: Plot) -> dict[tuple[int, str], Any]:
         key = (entity, scope.field)
         if key not in ground.base:
             inside = share(plot.seed, "scope-elsewhere", ground.id(entity)) < scope.share
-            pins[key] = scope.inside if inside else scope.outside
-    pins.update(dict.fromkeys([(one, scope.field) for one in reached], scope.inside))
-    pins.update(dict.fromkeys([(one, scope.field) for one in spared], scope.outside))
+            pins[key] = told(plot, scope.inside if inside else scope.outside, entity)
+    pins.update({(one, scope.field): told(plot, scope.inside, one) for one in reached})
+    pins.update({(one, scope.field): told(plot, scope.outside, one) for one in spared})
     return pins
+
+
+def told(plot: Plot, value: Any, entity: int) -> Any:
+    """A scope's value for one entity; a moment (``@before`` and so on) becomes an ISO time.
+
+    ``@before`` lies 4 to 12 days before the change, ``@since`` between it and the trigger,
+    ``@recent`` in the last two hours of those, ``@trigger`` right after the trigger.
+    """
+    if not isinstance(value, str) or not value.startswith("@"):
+        return value
+    cause = plot.act("cause")
+    changed = plot.onset - HOUR if cause is None else cause.ts
+    woke = plot.onset - 25 * SECOND
+    low, high = {
+        "@before": (changed - 12 * DAY, changed - 4 * DAY),
+        "@since": (changed + SECOND, woke),
+        "@recent": (max(changed, woke - 2 * HOUR), max(changed, woke - 2 * MINUTE)),
+        "@trigger": (woke, woke + 20 * SECOND),
+    }[value]
+    draw = share(plot.seed, "scope-moment", value, plot.land.ground.id(entity))
+    return iso(low + int(draw * (high - low)))
 
 
 def effect_pins(ground: Ground, fault: Fault, seat: int, holder: int) -> dict[tuple[int, str], Any]:
