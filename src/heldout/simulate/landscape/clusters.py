@@ -104,7 +104,8 @@ def _nodes(build: Build, place: Place) -> None:
             node = build.add("Node", f"ip-10-{rng.integers(256)}-{len(g.entities)}", name)
             g.facts(
                 node, ready=True, kubelet=f"v{g.base[(place.cluster, 'version')]}.2", zone=zone,
-                image=images[int(rng.random() < 0.7)], labels={"pool": stem, "zone": zone},
+                image=images[int(rng.random() < 0.7)],
+                labels={"pool": stem, "zone": zone, "disk": "ssd"},
             )  # fmt: skip
             g.link(node, "controlled_by", group)
             place.nodes.append(node)
