@@ -7,17 +7,23 @@ from dataclasses import dataclass
 from functools import cache
 
 from heldout.errors import SpecError
+from heldout.simulate.coverage import covered
 from heldout.simulate.fault import nearest, records
 from heldout.simulate.plot import Plot
 
 
 @dataclass(frozen=True, slots=True)
 class Trap:
-    """A named composer. ``siblings`` asks for a place that exists in several clusters."""
+    """A named composer. ``siblings`` asks for a place that exists in several clusters.
+
+    Traps of a lower ``turn`` compose first: what moves the cause before what is placed relative to
+    it, and what withholds telemetry after everything that must stay provable.
+    """
 
     name: str
     compose: Callable[[Plot], Plot]
     siblings: bool = False
+    turn: int = 1
 
 
 @cache
@@ -36,12 +42,33 @@ def trap_named(name: str) -> Trap:
 
 
 def stacked(plot: Plot, names: Sequence[str]) -> Plot:
-    """The plot with all named traps composed onto it, in the order of the traps' own names.
+    """The plot with all named traps composed onto it, and with what its knobs leave uncollected.
 
-    The order of composition is fixed so that a spec's list is a set: latent_cause moves the cause
-    first, because the others place themselves relative to it.
+    The order of composition is fixed, by turn and name, so that a spec's list is a set.
     """
-    first = [name for name in names if name == "latent_cause"]
-    for name in (*first, *sorted(name for name in names if name != "latent_cause")):
-        plot = trap_named(name).compose(plot)
-    return plot
+    chosen = {name: trap_named(name) for name in names}
+    for trap in sorted(chosen.values(), key=lambda one: (one.turn, one.name)):
+        plot = trap.compose(plot)
+    return covered(plot)
+
+
+def around(plot: Plot, kinds: Sequence[str] = ("Deployment", "ConfigMap", "Hpa")) -> list[int]:
+    """Entities of ``kinds`` by which the services of the path run, the victim's first.
+
+    The entity that holds the cause's field is left out.
+    """
+    ground = plot.land.ground
+    found: dict[int, None] = {}
+    for service in plot.binding.path:
+        for kind in kinds:
+            for hops in _WAYS[kind]:
+                found.update(dict.fromkeys(ground.walk(service, hops)[-1:]))
+    return [one for one in found if one != plot.binding.holder]
+
+
+_WAYS: Mapping[str, tuple[tuple[str, ...], ...]] = {
+    "Deployment": (("runs_on>Deployment",),),
+    "ConfigMap": (("runs_on>Deployment", "mounts>ConfigMap"),),
+    "Secret": (("runs_on>Deployment", "mounts>Secret"),),
+    "Hpa": (("runs_on>Deployment", "scales<Hpa"),),
+}

@@ -19,7 +19,7 @@ from heldout.simulate.gaps import withheld
 from heldout.simulate.ground import Change
 from heldout.simulate.knobs import checked
 from heldout.simulate.landscape import Landscape, build_landscape
-from heldout.simulate.plot import DECOYS, Act, Plot, base_plot, upstream
+from heldout.simulate.plot import DECOYS, Act, Plot, Role, base_plot, upstream
 from heldout.simulate.rhythm import SECOND
 from heldout.simulate.streams import stream
 from heldout.simulate.symptoms import (
@@ -40,6 +40,8 @@ GENERATOR = "2"
 """Version of what a spec makes; it changes when any world would."""
 
 VARIANTS = ("", "other_cause", "no_cause", "no_trigger", "no_decoy")
+STAND_INS: tuple[Role, ...] = ("decoy", "older", "fleet", "lookalike", "noise")
+"""Roles of innocent changes that could have been the cause: before onset and not taken back."""
 TRIGGER_KEY = "wake"
 
 
@@ -60,15 +62,16 @@ def plot_of(spec: Spec, land: Landscape | None = None) -> Plot:
     fault = fault_named(spec.fault)
     knobs = checked(spec.knobs)
     chosen = [trap_named(name) for name in spec.traps]
-    partial = any(trap.siblings for trap in chosen)
+    # A scope has its own part that is reached; other faults need the place in several clusters.
+    partial = fault.scope is None and any(trap.siblings for trap in chosen)
     if land is None:
-        if partial and knobs.get("archetype", "saas") != "fleet":
-            raise SpecError(
-                "trap 'partial_fleet' needs several clusters",
-                where=f"spec {spec.id}",
-                mend="Set knobs.archetype = 'fleet'",
-            )
         land = build_landscape(spec.seed, knobs)
+    if partial and len(land.clusters) < 2:
+        raise SpecError(
+            "trap 'partial_fleet' needs several clusters, or a fault with a scope",
+            where=f"spec {spec.id}",
+            mend="Set knobs.archetype = 'fleet'",
+        )
     plot = base_plot(land, spec.seed, spec.kind, knobs, fault, partial=partial)
     return stacked(plot, spec.traps)
 
@@ -159,7 +162,7 @@ def _cause(plot: Plot, variant: str) -> Act | None:
     """The act that is the cause in this variant."""
     if variant != "other_cause":
         return plot.act("cause")
-    other = next((act for role in (*DECOYS, "noise") if (act := plot.act(role))), None)
+    other = next((act for role in STAND_INS if (act := plot.act(role))), None)
     if other is None:
         raise SpecError(
             "no other change could be the cause",

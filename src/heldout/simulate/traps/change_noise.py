@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from heldout.errors import SpecError
 from heldout.simulate.plot import Plot, edits_on, everyday_acts
 from heldout.simulate.rhythm import HOUR, MINUTE
 from heldout.simulate.trap import Trap
@@ -11,8 +10,6 @@ from heldout.simulate.trap import Trap
 def compose(plot: Plot) -> Plot:
     """Add ``noise`` (1 to 3) times a week's changes of the holder and the path."""
     factor = plot.knob("noise", 1.0)
-    if not 1 <= factor <= 3:
-        raise SpecError(f"knob 'noise' is {factor}", where="spec.knobs", mend="Choose 1 to 3")
     cause = plot.act("cause")
     since = cause.ts if cause is not None and plot.latent else plot.start
     until = plot.onset - 20 * MINUTE

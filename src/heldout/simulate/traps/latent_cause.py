@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heldout.errors import SpecError
 from heldout.simulate.plot import Plot, office_moment
 from heldout.simulate.rhythm import DAY, HOUR
 from heldout.simulate.trap import Trap
@@ -16,10 +15,6 @@ def compose(plot: Plot) -> Plot:
     Below a day that is the most: the cause lies between then and two hours before onset.
     """
     days = plot.knob("latency_days", 4.0)
-    if not 0.15 <= days <= 13:
-        raise SpecError(
-            f"knob 'latency_days' is {days}", where="spec.knobs", mend="Choose 0.15 to 13 days"
-        )
     target = plot.onset - round(days * DAY)
     slack = min(12 * HOUR, round(days * DAY / 5))
     low, high = target - slack, target + slack
@@ -31,4 +26,4 @@ def compose(plot: Plot) -> Plot:
     return replace(plot, acts=acts, latent=True)
 
 
-TRAP = Trap("latent_cause", compose)
+TRAP = Trap("latent_cause", compose, turn=0)

@@ -7,7 +7,7 @@ from heldout.simulate.dressing import image_at
 from heldout.simulate.fault import Fault, faults
 from heldout.simulate.ground import Edit
 from heldout.simulate.plot import Act, Plot
-from heldout.simulate.rhythm import DAY, MINUTE
+from heldout.simulate.rhythm import DAY, SECOND
 from heldout.simulate.streams import share
 from heldout.simulate.trap import Trap
 
@@ -15,26 +15,24 @@ from heldout.simulate.trap import Trap
 def _places(plot: Plot) -> list[tuple[Fault, int, int]]:
     """(record, service, holder) that may be edited: services of the path, the victim first."""
     ground, binding = plot.land.ground, plot.binding
+    taken = plot.protected()
     places = []
     for service in binding.path:
         if ground.entities[service].kind != "Service":
             continue
         for fault in faults().values():
-            if not fault.lends or fault.seat != "Service":
+            if not fault.lends or fault.seat != "Service" or fault.name == binding.fault.name:
                 continue
             walk = ground.walk(service, fault.holder)
-            field = fault.field_in(plot.land.style)
-            taken = {(act.edit.entity, act.edit.field) for act in plot.acts}
-            if walk and (walk[-1], field) not in taken and fault.name != binding.fault.name:
+            if walk and (walk[-1], fault.field_in(plot.land.style)) not in taken:
                 places.append((fault, service, walk[-1]))
     return places
 
 
 def compose(plot: Plot) -> Plot:
-    """Add ``decoys`` (1 to 3) innocent changes, 1 to 15 minutes before onset."""
-    count = min(3, max(1, int(plot.knob("decoys", 1))))
+    """Add ``decoys`` (0 to 3) innocent changes, 1 to 15 minutes before onset."""
     used: set[int] = set()
-    for number in range(count):
+    for number in range(int(plot.knob("decoys", 1))):
         places = [place for place in _places(plot) if place[2] not in used]
         if not places:
             break
@@ -42,7 +40,7 @@ def compose(plot: Plot) -> Plot:
         near = [p for p in places if p[1] in plot.binding.path[:2]] or places
         fault, service, holder = near[int(rng.random() * len(near))]
         used.add(holder)
-        ts = plot.onset - int(rng.integers(60, 15 * 60)) * MINUTE // 60
+        ts = plot.onset - int(rng.integers(60, 15 * 60)) * SECOND
         plot = plot.having(_act(plot, number, ts, fault, service, holder))
     return plot
 
