@@ -10,61 +10,26 @@ from collections.abc import Callable, Mapping
 from itertools import pairwise
 
 from heldout.llm.simulated.language import Sentence, lengths, stem, stems
-from heldout.llm.simulated.lexicon import Marks, marks
+from heldout.llm.simulated.precautions import (
+    abstain,
+    alerts,
+    bigdiff,
+    gap,
+    hint,
+    identity,
+    reaction,
+    symptom,
+    unchanged,
+    undone,
+    unproven,
+)
+from heldout.llm.simulated.view import View
 
 _NOT = stem("not")
-_SOFT = stems("only just merely simply solely exclusively")
 _BEFORE = stems("before prior ahead back ago earlier backwards previously old")
 _LAST = stems("last past previous preceding prior")
 _WELL = stems("well long days weeks far")
 _TIMES = stems("time day timeline")
-
-
-class View:
-    """A sentence with its word classes at hand."""
-
-    __slots__ = ("marks", "sentence", "words")
-
-    def __init__(self, sentence: Sentence) -> None:
-        self.sentence = sentence
-        self.words = tuple(token.stem for token in sentence.tokens)
-        self.marks: Marks = marks(sentence)
-
-    def has(self, *names: str) -> bool:
-        """True when every class occurs."""
-        return all(name in self.marks for name in names)
-
-    def any(self, *names: str) -> bool:
-        """True when one of the classes occurs."""
-        return any(name in self.marks for name in names)
-
-    def at(self, *names: str) -> list[int]:
-        """Positions of the classes, in order."""
-        return sorted(place for name in names for place in self.marks.get(name, ()))
-
-    def sign(self, *names: str) -> int:
-        """+1 when one of the words stands affirmed, -1 when all are negated, 0 without any."""
-        return self.sign_at(self.at(*names))
-
-    def sign_at(self, places: list[int]) -> int:
-        """The sign over some positions."""
-        if not places:
-            return 0
-        return 1 if any(self.affirmed(place) for place in places) else -1
-
-    def affirmed(self, place: int) -> bool:
-        """True when the word stands affirmed; "not only" is a negated "only"."""
-        if self.words[place] in _SOFT and place and self.words[place - 1] == _NOT:
-            return False
-        return self.sentence.tokens[place].affirmed
-
-    def required(self, *names: str) -> bool:
-        """True when a class occurs in what "never ... before/without" demands."""
-        return any(self.sentence.tokens[place].required for place in self.at(*names))
-
-    def word(self, *words: str) -> bool:
-        """True when one of the words occurs."""
-        return any(stem(word) in self.words for word in words)
 
 
 def _past(view: View) -> list[int]:
@@ -237,6 +202,9 @@ def diff(view: View) -> int:
 
 def none(view: View) -> int:
     """Say so when no change explains the failure or nothing can be proven."""
+    given = unchanged(view)
+    if given:
+        return given
     subject = view.any("change", "nofit", "cause")
     if not subject:
         return 0
@@ -260,6 +228,8 @@ _HEDGES = stems("just merely simply because unless until without if sometimes us
 def overcorrection(view: View) -> int:
     """Blame old changes, or clear fresh ones, without looking."""
     if not view.any("change", "cause") or any(word in _HEDGES for word in view.words):
+        return 0
+    if view.any("diff", "undone") or reaction(view):
         return 0
     words = view.words
     if any(a == _NOT and b == stem("always") for a, b in pairwise(words)):
@@ -303,6 +273,16 @@ CONCEPTS: Mapping[str, Callable[[View], int]] = {
     "diff": diff,
     "none": none,
     "overcorrection": overcorrection,
+    "symptom": symptom,
+    "bigdiff": bigdiff,
+    "reaction": reaction,
+    "gap": gap,
+    "hint": hint,
+    "identity": identity,
+    "undone": undone,
+    "alerts": alerts,
+    "unproven": unproven,
+    "abstain": abstain,
 }
 """Every behaviour that a brain can change, by name."""
 

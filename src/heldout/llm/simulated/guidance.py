@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from itertools import pairwise
 
-from heldout.llm.simulated.concepts import CONCEPTS, View, days_back
+from heldout.llm.simulated.concepts import CONCEPTS, days_back
 from heldout.llm.simulated.language import (
     VAGUE_DAYS,
     Sentence,
@@ -18,6 +18,7 @@ from heldout.llm.simulated.language import (
     read_sentence,
     sentences,
 )
+from heldout.llm.simulated.view import View
 
 _NEIGHBOURS = 2
 """A request may be spread over so many sentences of one paragraph."""

@@ -82,12 +82,12 @@ _WORDS: Mapping[str, str] = {
         responsible+for address tie connection relevant overlap refer include mention""",
     # fleets
     "compare": """compare compare_state comparison contrast diff difference differ distinguish
-        put+beside beside against side+by+side distinguishing set+apart versus vs different
+        put+beside beside against side+by+side distinguishing set+apart apart versus vs different
         unlike in+common hold+against delta contrasting differential diverge""",
     "healthy": """healthy unaffected working work good fine sibling peer other+member well
         unharmed others the+rest rest without+error one+that+do+not spared twin unimpaired
         does+not ok behave healthily control+group quiet normal normally counterpart""",
-    "failing": """fail failing affected broken sick bad hit one+that+fail impaired unhealthy
+    "failing": """misbehave only+some fail failing affected broken sick bad hit sick one+that+fail impaired unhealthy
         erroring ailing suffer with+error degraded wrong affect""",
     "fleet": """fleet cluster region pool replica instance member sibling zone shard node host
         part+of partial subset some peer service+instance partition tenant machine twin
@@ -144,6 +144,106 @@ _WORDS: Mapping[str, str] = {
     "oldest": "oldest earliest older old several+day+old first+change day+old stalest",
     "recentchange": """onset recent latest today day+of newest within+hour fresh same+day last+hour
         new""",
+    # whether there is trouble at all
+    "trouble": """alert symptom error failure trouble problem incident outage service impact issue
+        blip alarm it one fail page""",
+    "falsealarm": "false+alarm false+positive spurious",
+    "genuine": "real true genuine present+is be+present unhealthy really+show still+true",
+    "ended": """still recover over end clear stop pass go+on ongoing resolve exist present+still
+        be+present be+there still+there by+itself any+more normal""",
+    "recovered": "recover back+to+normal heal any+more",
+    "impact": "impact symptom",
+    "confirm": """confirm verify check validate make+sure see look ask establish rule+out
+        hold+against compare doubt search hunt""",
+    "doubt": "doubt question distrust",
+    "claim": """claim describe say suggest name propose voice point+at offer state decide
+        explanation""",
+    "signal": "metric data series error+rate latency log",
+    "alarm": "alert page rule alarm pager bot runbook annotation",
+    "caution": """beware careful caution cautious can may could might mind sceptical skeptical
+        mislead common""",
+    # big changes
+    "big": """big large huge bulk bundle bundled mass squash dozen many long forty hundred
+        several however+many more+field""",
+    "bulk": "change apply diff merge pr pull+request edit commit migration",
+    "altered": "field setting resource line",
+    "whole": """whole complete full fully entire all every each rest field+by+field remainder
+        end+to+end to+the+end""",
+    "fullread": """read look open go+through page+through page inspect check examine fetch search
+        see study scan walk+through""",
+    "halt": "stop halt end",
+    # the order of events
+    "onset": """onset first+error first+failure first+symptom trouble+begin failure+begin
+        error+begin error+be+flow symptom+start symptom+appear outage error+rate+first start+of+the
+        middle+of incident+begin begin during+the+incident""",
+    "after": """after later younger once during since afterwards between+onset in+the+middle
+        whatever+come follow""",
+    "response": """reaction response mitigation attempt fix consequence help repair workaround
+        remedy""",
+    "earlier": "before precede older prior earlier",
+    # missing telemetry
+    "lacking": """missing gap hole empty silence silent quiet absent absence lost incomplete
+        log+nothing no+log data_gaps not+consult could+not not+collect unavailable not+available
+        remain stop lose miss""",
+    "telemetry": """log telemetry data metric line source evidence signal record data_gaps
+        component""",
+    "another": """another other second metric event state instead remain route gauge in+its+place
+        in+their+place""",
+    "fallback": """look use check consult find fall+back try go+by read cross-check see work+around
+        turn+to""",
+    "noproof": """not+evidence not+mean may+mean prove+nothing not+clear as+unknown not+normal
+        not+a+healthy not+prove evidence+of+absence not+good nothing+happen for+good""",
+    "fine": "fine healthy well good normal health",
+    # what an alert suggests
+    "guessed": """hint suggestion suggest annotation guess theory explanation suspicion comment
+        assumption note+in hypothesis propose""",
+    "tested": """test verify confirm check question evidence proof hypothesis prove examine
+        sceptical skeptical critical critically grain+of+salt look+beyond assumption doubt
+        first+test""",
+    "wrong": "wrong mislead misleading bystander",
+    "trusted": "trust believe adopt follow accept agree decide right rely let",
+    # names
+    "ident": "id identifier uuid",
+    "naming": "name naming",
+    "namesake": """namesake look-alike lookalike same+name similar+name nearly+identical twin+name
+        share+one+name its+twin look+alike name+repeat identical+name similarly+named""",
+    "apart": """check verify confirm make+sure compare match distinguish tell+apart tell identify
+        resolve ask+whether go+by beware rely tell+entity differentiate bother""",
+    "place": "cluster region environment",
+    "owned": "belong hit of+every every resource own",
+    "samething": "same right affected belong which every",
+    # what was taken back
+    "undone": """undo undone revert reverted rollback roll+back take+back withdraw withdrawn
+        overwrite overwritten take+it+back""",
+    "holding": """still+hold still+in hold+now in+force in+effect in+place still+have current+value
+        present+value value+that+hold be+live still+live present+one""",
+    "verify": "check see verify confirm compare make+sure look ask+whether whether examine ensure",
+    "explains": "explain explanation",
+    "innocence": "innocent clear harmless",
+    # the other alerts of the hour
+    "elsewhere": """other another further concurrent accompany simultaneous background every louder
+        several some two severe elsewhere""",
+    "herring": "unrelated red+herring coincidence noise distract no+connection no+dependency",
+    "chasing": "chase jump distract lead+you pursue",
+    "aside": "ignore set+aside drop disregard dismiss leave+alone mute leave+the+rest",
+    "linking": """dependency path connect link error+lead error+chain graph chain depend
+        connection""",
+    "keeping": "follow keep stick stay only check match decide separate consider",
+    "requiring": "require find look count treat demand",
+    "staying": "stay stick keep+to",
+    # nothing of ours changed
+    "external": """traffic external outside provider hardware third load surge demand vendor
+        growth""",
+    "nochange": """nothing+change nobody+change no+change nothing+of+our without+a+change
+        without+anyone every+setting+be+as""",
+    "admitted": """answer say state report accept conclude admit submit prefer tell be+open mark
+        write declare right possible ready right+to""",
+    "lackproof": """insufficient+evidence evidence+not+suffice not+suffice missing+proof
+        proof+be+miss proof+you+lack which+proof more+than+the+evidence not+provable inconclusive
+        undetermined remain+unproven not+be+show not+be+determine not+be+identify proof+be+missing
+        unproven not+prove not+be+prove not+be+establish not+be+kept not+kept none+can+be+prove
+        not+be+keep not+keep not+be+proven can+not+be+proven not+proven""",
+    "conditional": "if unless where until when without+evidence whether",
 }
 
 
