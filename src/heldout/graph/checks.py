@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import duckdb
+import orjson
 
 from heldout.errors import WorldError
 from heldout.graph import ontology
+from heldout.graph.identity import incarnations, reapplied_diff
 from heldout.graph.schema import ACTOR_KINDS, CHANGE_TYPES, LEVELS, TARGET_ROLES
 
 _IDS = (("entity", "e"), ("change_event", "c"), ("alert", "a"), ("metric_series", "m"))
@@ -40,6 +42,11 @@ _CLOSED = (
 _FACT = "'fact ' || entity_id || '.' || field"
 _EDGE = "'edge ' || src || ' ' || pred || ' ' || dst"
 _EVENT = "'change_event ' || id"
+
+
+_TARGETS = (
+    "change_target t join change_event c on c.id = t.event_id join entity e on e.id = t.entity_id"
+)
 
 
 class _Rule(NamedTuple):
@@ -121,21 +128,56 @@ def _json() -> Iterator[_Rule]:
         )
 
 
+def _remade() -> Iterator[_Rule]:
+    """Of entities that a change deleted or applied anew; see :mod:`heldout.graph.identity`."""
+    for role, column in (("deleted", "last_seen"), ("applied", "first_seen")):
+        yield _Rule(
+            f"select c.ts, 'entity ' || e.id from {_TARGETS} "
+            f"where t.role = '{role}' and e.{column} <> c.ts",
+            f"it is {role} at {{}}, but its {column} is another time",
+            f"Set {column} to the ts of that change",
+        )
+    for table, where, of in (
+        ("fact", _FACT, "fact.entity_id = e.id"),
+        ("edge", _EDGE, "e.id in (edge.src, edge.dst)"),
+    ):
+        yield _Rule(
+            f"select valid_to, {where} from {table} where exists (select 1 from {_TARGETS} "
+            f"where {of} and t.role = 'deleted' and valid_to > c.ts)",
+            "it holds until {}, though its entity was deleted before",
+            "End what holds of a deleted entity at the entity's last_seen",
+        )
+        yield _Rule(
+            f"select valid_from, {where} from {table} where exists (select 1 from {_TARGETS} "
+            f"where {of} and t.role = 'applied' and valid_from < c.ts)",
+            "it holds from {} on, though its entity was applied later",
+            "Begin what holds of an entity that was applied anew at the entity's first_seen",
+        )
+
+
 _RULES: Sequence[_Rule] = tuple(_rules())
+_REMADE: Sequence[_Rule] = tuple(_remade())
 
 
 def check_rows(con: duckdb.DuckDBPyConnection, *, now: int) -> None:
     """Raise :class:`WorldError` at the first row that breaks the ontology or dangles."""
-    for rule in _RULES:
-        row = con.execute(f"{rule.offending} order by all limit 1").fetchone()
-        if row:
-            raise WorldError(rule.what.format(_shown(row[0])), where=row[1], mend=rule.mend)
+    _check(con, _RULES)
     _check_ontology(con)
+    if con.execute("select 1 from change_target where role <> 'target' limit 1").fetchone():
+        _check(con, _REMADE)
+        _check_reapplied(con)
     late = con.execute("select count(*) from alert where ts > $1", [now]).fetchone()
     if late and late[0]:
         raise WorldError(
             f"{late[0]} alerts fire after the world's now", where="alert", mend="Move now or them"
         )
+
+
+def _check(con: duckdb.DuckDBPyConnection, rules: Sequence[_Rule]) -> None:
+    for rule in rules:
+        row = con.execute(f"{rule.offending} order by all limit 1").fetchone()
+        if row:
+            raise WorldError(rule.what.format(_shown(row[0])), where=row[1], mend=rule.mend)
 
 
 def _shown(value: object) -> str:
@@ -166,3 +208,55 @@ def _check_ontology(con: duckdb.DuckDBPyConnection) -> None:
 
 def _distinct(con: duckdb.DuckDBPyConnection, query: str) -> list[tuple[str, ...]]:
     return con.execute(f"{query} group by all order by all").fetchall()
+
+
+def _check_reapplied(con: duckdb.DuckDBPyConnection) -> None:
+    """What was applied anew continues something, and its change says in which fields it differs."""
+    joined = incarnations(con)
+    applied = con.execute(
+        f"select c.id, e.id, e.first_seen from {_TARGETS} where t.role = 'applied' order by all"
+    ).fetchall()
+    for change, entity, born in applied:
+        lives = {life.id: life for life in joined.all(entity)}
+        before = [lives[one] for one in joined.until(entity)[:-1]]
+        if not before:
+            raise WorldError(
+                "it is applied anew, but nothing of its kind, cluster, namespace and name ended "
+                "before",
+                where=f"entity {entity}",
+                mend="Give both incarnations the same, or the new one the role 'target'",
+            )
+        old = _facts_at(con, before[-1].id, before[-1].last_seen - 1)
+        wanted = reapplied_diff(old, _facts_at(con, entity, born))
+        rows = con.execute(
+            "select field, old_json, new_json, redacted from change_diff "
+            "where event_id = $change and entity_id = $entity order by field",
+            {"change": change, "entity": entity},
+        ).fetchall()
+        told = {row[0]: _step(*row[1:]) for row in rows}
+        masked = {row[0] for row in rows if row[3]}
+        meant = {one.field: None if one.field in masked else one[1:] for one in wanted}
+        odd = sorted(
+            field for field in told.keys() | meant.keys()
+            if field not in told or field not in meant or told[field] != meant[field]
+        )  # fmt: skip
+        if odd:
+            raise WorldError(
+                f"field '{_shown(odd[0])}' of {entity} does not go from what was deleted to what "
+                "was applied",
+                where=f"change_diff of {change}",
+                mend="Write the rows of heldout.graph.identity.reapplied_diff, no more, no less",
+            )
+
+
+def _step(old: str, new: str, redacted: bool) -> tuple[Any, Any] | None:
+    return None if redacted else (orjson.loads(old), orjson.loads(new))
+
+
+def _facts_at(con: duckdb.DuckDBPyConnection, entity: str, at: int) -> dict[str, Any]:
+    rows = con.execute(
+        "select field, value_json from fact where entity_id = $entity and valid_from <= $at "
+        "and valid_to > $at order by valid_from, observed_at",
+        {"entity": entity, "at": at},
+    ).fetchall()
+    return {field: orjson.loads(value) for field, value in rows}

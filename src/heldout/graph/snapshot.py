@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 import orjson
@@ -52,7 +52,8 @@ class Snapshot:
     """Entities with the facts and edges that hold at ``now``.
 
     ``raw_facts`` maps an entity to its fields as JSON text; an entity is decoded when first asked
-    for. Everything comes back in a stable order: entities by kind, name and id, edges as stored.
+    for. ``gone`` are the entities that no longer exist: known by id, of no kind. Everything comes
+    back in a stable order: entities by kind, name and id, edges as stored.
     """
 
     def __init__(
@@ -61,6 +62,8 @@ class Snapshot:
         edges: Sequence[Edge],
         raw_facts: Callable[[], Mapping[str, Mapping[str, str]]],
         now: int,
+        *,
+        gone: Collection[str] = (),
     ) -> None:
         self.now = now
         self.entities: Mapping[str, Entity] = {entity.id: entity for entity in entities}
@@ -72,7 +75,8 @@ class Snapshot:
             self._in.setdefault(edge.dst, []).append(edge)
         self._kinds: dict[str, list[Entity]] = {}
         for entity in sorted(entities, key=lambda one: (one.name, one.id)):
-            self._kinds.setdefault(entity.kind, []).append(entity)
+            if entity.id not in gone:
+                self._kinds.setdefault(entity.kind, []).append(entity)
         self._load_facts = raw_facts
         self._raw: Mapping[str, Mapping[str, str]] | None = None
         self._decoded: dict[str, dict[str, Any]] = {}
@@ -95,7 +99,7 @@ class Snapshot:
         return self.facts(entity).get(field)
 
     def of_kind(self, *kinds: str) -> list[Entity]:
-        """Entities of the given kinds, by name."""
+        """Entities of the given kinds that exist, by name."""
         return [entity for kind in kinds for entity in self._kinds.get(kind, ())]
 
     def all_out(self, entity: str) -> Sequence[Edge]:

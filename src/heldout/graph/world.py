@@ -17,13 +17,10 @@ import duckdb
 
 from heldout.graph.files import MANIFEST, connect, load_tables, world_meta
 from heldout.graph.health import Finding, check_health
+from heldout.graph.identity import incarnations
+from heldout.graph.known import forget_unknown
 from heldout.graph.schema import TABLES
 from heldout.graph.snapshot import Edge, Entity, Snapshot
-
-_TIMES = {
-    "entity": "first_seen", "fact": "observed_at", "edge": "observed_at",
-    "change_event": "observed_at", "log": "ts", "alert": "ts",
-}  # fmt: skip
 
 
 class Gap(NamedTuple):
@@ -37,10 +34,14 @@ class Gap(NamedTuple):
 
 
 class Touched(NamedTuple):
-    """What one change touched: entity ids and field names, each once, in a stable order."""
+    """What one change touched: entity ids and field names, each once, in a stable order.
+
+    ``roles`` tells which entities it deleted or applied anew.
+    """
 
     entities: tuple[str, ...]
     fields: tuple[str, ...]
+    roles: Mapping[str, str]
 
 
 class World:
@@ -52,7 +53,7 @@ class World:
         self.start = meta.start
         self._con = connect()
         load_tables(self._con, directory)
-        self._hide_future()
+        forget_unknown(self._con, self.now)
         self._con.execute("set enable_external_access = false")
         self._con.execute("set lock_configuration = true")
         self._lock = threading.Lock()
@@ -61,8 +62,17 @@ class World:
             "select src, pred, dst, valid_from, valid_to, observed_at, provenance, "
             "confidence, source from edge"
         ).fetchall()
+        self.incarnations = incarnations(self._con)
+        deleted = self._con.execute(
+            "select distinct entity_id from change_target where role = 'deleted'"
+        ).fetchall()
+        self.gone = self.incarnations.replaced.union(row[0] for row in deleted)
         self.graph = Snapshot(
-            [Entity(*row) for row in rows], [Edge(*row) for row in edges], self._facts, self.now
+            [Entity(*row) for row in rows],
+            [Edge(*row) for row in edges],
+            self._facts,
+            self.now,
+            gone=self.gone,
         )
         gaps = self._con.execute(f"select {_columns('data_gap')} from data_gap").fetchall()
         self.gaps = tuple(Gap(*row) for row in gaps)
@@ -74,13 +84,6 @@ class World:
         self._findings: tuple[Finding, ...] | None = None
         self._fields: tuple[str, ...] | None = None
         self._touched: dict[str, Touched] | None = None
-
-    def _hide_future(self) -> None:
-        for table, column in _TIMES.items():
-            row = self._con.execute(f"select max({column}) from {table}").fetchone()
-            if row and row[0] is not None and row[0] > self.now:
-                self._con.execute(f"delete from {table} where {column} > {self.now}")
-        self._con.execute(f"delete from change_event where ts > {self.now}")
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of one's own to the same database."""
@@ -113,23 +116,26 @@ class World:
         if self._touched is None:
             entities: dict[str, dict[str, None]] = {}
             fields: dict[str, dict[str, None]] = {}
+            roles: dict[str, dict[str, str]] = {}
             rows = (
                 self.cursor()
                 .execute(
-                    "select event_id, entity_id, '' from change_target union all "
-                    "select event_id, entity_id, field from change_diff order by all"
+                    "select event_id, entity_id, '', role from change_target union all "
+                    "select event_id, entity_id, field, 'target' from change_diff order by all"
                 )
                 .fetchall()
             )
-            for event, entity, field in rows:
+            for event, entity, field, role in rows:
                 entities.setdefault(event, {})[entity] = None
                 if field:
                     fields.setdefault(event, {})[field] = None
+                if role != "target":
+                    roles.setdefault(event, {})[entity] = role
             self._touched = {
-                event: Touched(tuple(found), tuple(fields.get(event, ())))
+                event: Touched(tuple(found), tuple(fields.get(event, ())), roles.get(event, {}))
                 for event, found in entities.items()
             }
-        return self._touched.get(change, Touched((), ()))
+        return self._touched.get(change, Touched((), (), {}))
 
     def fields(self) -> tuple[str, ...]:
         """Every field that any fact or diff names."""

@@ -43,7 +43,10 @@ def list_changes(reader: Reader, args: Args) -> Page:
 
 
 def _entities(reader: Reader, args: Args) -> set[str] | None:
-    """The entities asked for by id or around one; ``None`` means all."""
+    """The entities asked for by id or around one; ``None`` means all.
+
+    What an entity was before it was made anew belongs to it.
+    """
     wanted: set[str] | None = None
     if "entity_ids" in args:
         wanted = {reader.entity(one).id for one in args["entity_ids"]}
@@ -59,7 +62,9 @@ def _entities(reader: Reader, args: Args) -> set[str] | None:
             } - reached  # fmt: skip
             reached |= layer
         wanted = reached if wanted is None else wanted | reached
-    return wanted
+    if wanted is None:
+        return None
+    return {each for one in wanted for each in reader.world.incarnations.until(one)}
 
 
 def _filters(
@@ -114,7 +119,7 @@ def _rows(reader: Reader, places: list[int]) -> list[dict[str, Any]]:
     )
     rows = []
     for one, ts, type_, actor, actor_kind, source, pr, summary in events:
-        of, named = reader.world.touched(one)
+        of, named, roles = reader.world.touched(one)
         row = {
             "id": one,
             "ts": iso(ts),
@@ -124,7 +129,7 @@ def _rows(reader: Reader, places: list[int]) -> list[dict[str, Any]]:
             "source": source,
             "pr": pr or None,
             "summary": clip(summary, 200),
-            "entities": [{"id": e, "name": reader.name(e)} for e in of[:_MOST_ENTITIES]],
+            "entities": [reader.mentioned(e, roles.get(e, "")) for e in of[:_MOST_ENTITIES]],
             "fields": list(named[:_MOST_FIELDS]),
         }
         if len(of) > _MOST_ENTITIES:
@@ -166,6 +171,7 @@ def get_change(reader: Reader, args: Args) -> Page:
     targets = reader.rows(
         "select distinct entity_id from change_target where event_id = $id order by 1", {"id": one}
     )
+    roles = reader.world.touched(one).roles
     row = {
         "id": one,
         "ts": iso(ts),
@@ -177,15 +183,16 @@ def get_change(reader: Reader, args: Args) -> Page:
         "repo": repo or None,
         "commit": commit or None,
         "summary": clip(summary, 400),
-        "entities": [{"id": e, "name": reader.name(e)} for (e,) in targets[:_MOST_ENTITIES]],
+        "entities": [reader.mentioned(e, roles.get(e, "")) for (e,) in targets[:_MOST_ENTITIES]],
         "diffs": shown,
     }
     return Page([row], total=max(len(diffs), 1), offset=args["offset"], part="diffs")
 
 
 def get_field_history(reader: Reader, args: Args) -> Page:
-    """Every recorded change of one field of one entity, newest first."""
+    """Every recorded change of one field of one entity and of what it was before, newest first."""
     entity = reader.entity(args["entity"])
+    ids = list(reader.world.incarnations.until(entity.id))
     facts = facts_at(reader, entity.id, reader.now)
     known = sorted(
         {
@@ -193,21 +200,22 @@ def get_field_history(reader: Reader, args: Args) -> Page:
             *(
                 str(row[0])
                 for row in reader.rows(
-                    "select distinct field from change_diff where entity_id = $e union "
-                    "select distinct field from fact where entity_id = $e",
-                    {"e": entity.id},
+                    "select distinct field from change_diff "
+                    "where entity_id in (select unnest($ids)) union "
+                    "select distinct field from fact where entity_id in (select unnest($ids))",
+                    {"ids": ids},
                 )
             ),
         }
     )
     field = _field(entity.name, args["field"].strip(), known)
     rows = reader.rows(
-        "select e.ts, e.id, d.old_json, d.new_json, e.actor, e.pr "
+        "select e.ts, e.id, d.old_json, d.new_json, e.actor, e.pr, d.entity_id "
         "from change_diff d join change_event e on e.id = d.event_id "
-        "where d.entity_id = $entity and d.field = $field and e.ts >= $since "
+        "where d.entity_id in (select unnest($ids)) and d.field = $field and e.ts >= $since "
         "order by e.ts desc, e.id desc",
         {
-            "entity": entity.id,
+            "ids": ids,
             "field": field,
             "since": args.get("since", -(2**62)),
         },
@@ -221,8 +229,9 @@ def get_field_history(reader: Reader, args: Args) -> Page:
             "new": value(new),
             "actor": actor,
             "pr": pr or None,
+            **_whose(reader, entity.id, one, change),
         }
-        for ts, change, old, new, actor, pr in rows[offset : offset + args["limit"]]
+        for ts, change, old, new, actor, pr, one in rows[offset : offset + args["limit"]]
     ]
     window = reader.window(args.get("since"), None)
     current = facts[field].shown() if field in facts else None
@@ -232,8 +241,17 @@ def get_field_history(reader: Reader, args: Args) -> Page:
         offset=offset,
         window=window,
         gaps=reader.gaps("change", window, (entity.id,)),
-        extra={"field": field, "current": current},
+        extra={"field": field, "current": current, **reader.lives(entity.id)},
     )
+
+
+def _whose(reader: Reader, asked: str, one: str, change: str) -> dict[str, Any]:
+    """What marks a row that is of an earlier incarnation, or of a deletion and re-application."""
+    role = reader.world.touched(change).roles.get(one)
+    return {
+        **({"incarnation": one} if one != asked else {}),
+        **({"role": role} if role else {}),
+    }
 
 
 def _field(name: str, given: str, known: list[str]) -> str:

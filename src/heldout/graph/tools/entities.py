@@ -87,11 +87,14 @@ def _rank(query: str, words: Sequence[str], name: str, one: Entity) -> int | Non
 
 
 def get_entity(reader: Reader, args: Args) -> Page:
-    """One entity and its fields at a time."""
+    """One entity and its fields at a time; before it was made anew, those of the one before."""
     entity = reader.entity(args["id"])
     at = min(args.get("as_of", reader.now), reader.now)
+    shown_as = reader.world.incarnations.at(entity.id, at)
     fields = facts_at(reader, entity.id, at)
     wanted = args.get("fields")
+    if wanted and shown_as is None:
+        raise Refusal("bad_argument", f"{entity.name} did not exist at {iso(at)}")
     if wanted:
         for name in wanted:
             if name not in fields:
@@ -110,6 +113,8 @@ def get_entity(reader: Reader, args: Args) -> Page:
         "cluster": entity.cluster,
         "first_seen": iso(entity.first_seen),
         "last_seen": iso(min(entity.last_seen, reader.now)),
+        **reader.lives(entity.id),
+        **_incarnation(entity, shown_as),
         "fields": {name: fact.shown() for name, fact in shown},
     }
     gaps = reader.gaps("graph", None, (entity.id,))
@@ -136,13 +141,19 @@ class Fact(NamedTuple):
         }
 
 
+def _incarnation(entity: Entity, shown_as: str | None) -> dict[str, Any]:
+    """Whose fields are shown, where they are not those of the entity that was asked for."""
+    return {} if shown_as == entity.id else {"incarnation": shown_as}
+
+
 def facts_at(reader: Reader, entity: str, at: int) -> dict[str, Fact]:
-    """Fields of one entity that hold at ``at``, by name."""
+    """Fields that hold at ``at``, by name: of one entity or the incarnation before it."""
+    one = reader.world.incarnations.at(entity, at)
     rows = reader.rows(
         "select field, value_json, valid_from, provenance, confidence, source from fact "
         "where entity_id = $entity and valid_from <= $at and valid_to > $at "
         "order by field, valid_from, observed_at",
-        {"entity": entity, "at": at},
+        {"entity": one or "", "at": at},
     )
     return {row[0]: Fact(orjson.loads(row[1]), *row[2:]) for row in rows}
 
@@ -247,7 +258,9 @@ def compare_state(reader: Reader, args: Args) -> Page:
             "missing_argument", "compare_state needs 't1' (and 't2'), or 'entity_b' to compare with"
         )
     left_at = min(args.get("t1", args.get("t2", reader.now)), reader.now)
-    right_at = min(args.get("t2", reader.now if right is left else left_at), reader.now)
+    incarnations = reader.world.incarnations
+    one_object = incarnations.same(left.id, right.id)
+    right_at = min(args.get("t2", reader.now if one_object else left_at), reader.now)
     one, two = facts_at(reader, left.id, left_at), facts_at(reader, right.id, right_at)
     rows = []
     for field in sorted(one.keys() | two.keys()):
@@ -261,8 +274,18 @@ def compare_state(reader: Reader, args: Args) -> Page:
                 }
             )
     extra = {
-        "left": {"id": left.id, "name": left.name, "at": iso(left_at)},
-        "right": {"id": right.id, "name": right.name, "at": iso(right_at)},
+        "left": {
+            "id": left.id,
+            "name": left.name,
+            "at": iso(left_at),
+            **_incarnation(left, incarnations.at(left.id, left_at)),
+        },
+        "right": {
+            "id": right.id,
+            "name": right.name,
+            "at": iso(right_at),
+            **_incarnation(right, incarnations.at(right.id, right_at)),
+        },
         "equal_fields": len(one.keys() | two.keys()) - len(rows),
     }
     return sliced(rows, args, gaps=reader.gaps("graph", None, (left.id, right.id)), extra=extra)

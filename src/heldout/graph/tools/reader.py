@@ -20,6 +20,8 @@ Area = Literal["log", "metric", "change", "alert", "graph"]
 """What a tool reads. ``data_gap.source`` names an area, or a source of the ontology, which then
 concerns changes and graph."""
 
+DELETED = "deleted"
+
 _AREAS = ("log", "metric", "change", "alert", "graph")
 _MAX_GAPS = 5
 
@@ -75,7 +77,30 @@ class Reader:
 
     def status(self, entity: Entity) -> str:
         """An entity's status now."""
-        return status_of(self.graph, entity)
+        return DELETED if entity.id in self.world.gone else status_of(self.graph, entity)
+
+    def mentioned(self, entity: str, role: str = "") -> dict[str, Any]:
+        """An entity as changes name it, with what became of it where it was made anew."""
+        found: dict[str, Any] = {"id": entity, "name": self.name(entity)}
+        if role:
+            found["role"] = role
+        successor = self.world.incarnations.successor(entity)
+        if successor:
+            found["replaced_by"] = successor
+        return found
+
+    def lives(self, entity: str) -> dict[str, Any]:
+        """The incarnations of an object that has several, as an answer shows them; else empty."""
+        lives = self.world.incarnations.all(entity)
+        shown = [
+            {
+                "id": life.id,
+                "first_seen": iso(life.first_seen),
+                "last_seen": iso(min(life.last_seen, self.now)),
+            }
+            for life in lives
+        ]
+        return {"incarnations": shown} if shown else {}
 
     def window(self, since: int | None, until: int | None, *, first: int | None = None) -> Window:
         """The window asked for, ended at now; one that is empty is refused."""
