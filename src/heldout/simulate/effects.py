@@ -18,7 +18,10 @@ _ACTORS = {
 
 
 def effect_changes(plot: Plot, active: Active) -> list[Change]:
-    """Events of the active fault's effects, from just before onset to a minute after it."""
+    """Events of the active fault's effects, from just before onset to a minute after it.
+
+    An announced one comes as many days earlier as its record says.
+    """
     found: list[Change] = []
     for number, effect in enumerate(active.fault.effects):
         for entity in _ends(plot, active, effect)[:MOST_PLACES]:
@@ -43,8 +46,9 @@ def _event(plot: Plot, active: Active, effect: Effect, number: int, entity: int)
     words = {**spoken(plot, active), "name": ground.name(entity)}
     # A key of its own beside every other change of the day.
     key = f"effect/{number}/{own}"
+    ts = plot.onset - 20 * SECOND + (delay - round(effect.days * 86_400)) * SECOND
     return Change(
-        plot.onset - 20 * SECOND + delay * SECOND, key, effect.type, "k8s",
+        ts, key, effect.type, "k8s",
         _ACTORS.get(effect.type, "platform-events"), "controller", "", "", "",
         filled(effect.summary, words), (entity,), edits,
     )  # fmt: skip

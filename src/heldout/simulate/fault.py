@@ -50,7 +50,8 @@ class Effect:
 
     ``on`` is ``seat``, ``holder``, ``workload``, ``victim`` or a hop path from the seat. With
     ``field`` that fact turns from ``healthy`` to ``value``. ``summary`` may use ``{name}`` (of the
-    entity it is reported on), ``{said}``, ``{new}``, ``{old}``, ``{holder}`` and ``{seat}``.
+    entity it is reported on), ``{said}``, ``{new}``, ``{old}``, ``{holder}`` and ``{seat}``. An
+    announcement comes ``days`` before onset, everything else at onset.
     """
 
     on: str
@@ -59,6 +60,7 @@ class Effect:
     field: str = ""
     value: Any = None
     healthy: Any = None
+    days: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +69,7 @@ class Scope:
 
     ``over`` is a hop path from the seat to the population. Members hold ``inside`` in ``field``,
     the others ``outside``; ``share`` of them are members unless knob ``fleet_share`` says more.
+    ``@before``, ``@since``, ``@recent`` and ``@trigger`` stand for times around the change.
     """
 
     over: str
