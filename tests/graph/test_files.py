@@ -82,7 +82,7 @@ def test_every_table_counts_in_the_digest(tmp_path: Path, table: str):
         metrics.values[0, 0] = 0.5
     else:
         row = build.rows[table][0]
-        texts = {"entity": "external_id", "edge": "source", "change_target": "role"}
+        texts = {"entity": "external_id", "edge": "source", "change_target": "entity_id"}
         column = texts.get(table) or {
             "fact": "observed_at", "change_event": "summary", "change_diff": "new_json",
             "metric_series": "unit", "alert": "text", "data_gap": "note",
@@ -91,7 +91,7 @@ def test_every_table_counts_in_the_digest(tmp_path: Path, table: str):
             "edge": "k8s",
             "fact": row.get("observed_at", 0) + 1,
             "change_diff": '"x"',
-            "change_target": "applied",
+            "change_target": eid(5),
         }.get(table, "other")
     assert write_world(build.tables(logs=(logs,), metrics=(metrics,)), tmp_path / "b") != before
 
