@@ -1,6 +1,6 @@
 """An HTTP client's deadline became shorter than the far side's slow answers."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="client_deadline",
@@ -30,23 +30,20 @@ FAULT = Fault(
     ),
     terms=(
         ("timeout", "deadline"),
-        (
-            "cut",
-            "short",
-            "shorter",
-            "lowered",
-            "reduced",
-            "too low",
-            "abandoned",
-            "exceeded",
-            "decreased",
-            "client",
-            "hit",
-        ),
+        ("client", "outbound"),
+        ("cut", "short", "shorter", "lowered", "reduced", "decreased", "too low", "too tight",
+         "gave up", "given up", "give up", "gives up", "abandoned", "abandons", "exceeded",
+         "hit", "expires"),
     ),
     fix="Restore the client timeout to {old} ms",
     lends=True,
     harmless=(
         "its new value still exceeds every answer time of the day and the logs show no deadline hit"
     ),
-)
+    nears=(
+        Near(
+            "calls>Service",
+            "its answers are as slow as at every peak, and nobody else gives up on it",
+        ),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """A cache may evict anything once it is full, counters without expiry included."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="evict_any",
@@ -35,8 +35,12 @@ FAULT = Fault(
         "memory, counters without expiry were evicted and read as zero"
     ),
     terms=(
-        ("eviction", "evicted", "evict", "evicts", "maxmemory_policy", "cache"),
-        ("policy", "evicted", "counter", "counters", "key", "keys", "memory", "allkeys"),
+        ("evicted", "evict", "evicts", "eviction"),
+        ("policy", "maxmemory_policy", "allkeys", "evict any"),
+        ("counter", "guard", "key", "without expiry", "no ttl"),
     ),
     fix="Set the policy back to {old} and rebuild the counters",
-)
+    nears=(
+        Near("workload", "its release only reads what the cache still holds"),
+    ),
+)  # fmt: skip

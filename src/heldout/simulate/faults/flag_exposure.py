@@ -1,6 +1,6 @@
 """A flag exposes a path that only breaks for the batch that comes later."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="flag_exposure",
@@ -16,7 +16,7 @@ FAULT = Fault(
     values=((5, 100), (0, 60), (10, 80)),
     logs=(
         (
-            "variant path failed for request {0}: {holder} is on for this account "
+            "new path failed for request {0}: flag {holder} is on for this account "
             "(percent={new}), quota of the new path used up"
         ),
         "new path saturated, {0} waiting; flag {holder} at percent {new}",
@@ -34,18 +34,21 @@ FAULT = Fault(
         "weekly import went through it and used up its capacity"
     ),
     terms=(
-        ("flag", "feature flag", "rollout", "variant", "percent"),
-        (
-            "percent",
-            "exposed",
-            "opened",
-            "raised",
-            "new path",
-            "variant",
-            "rollout",
-            "saturated",
-            "increased",
-        ),
+        ("flag", "feature flag", "toggle"),
+        ("percent", "percentage", "exposed", "exposure", "opened", "ramped", "raised",
+         "increased", "rolled out to", "widened", "all accounts"),
+        ("new path", "variant", "used up", "saturated", "capacity", "new code path",
+         "overloaded"),
     ),
     fix="Set the flag back to {old} percent",
-)
+    nears=(
+        Near(
+            "workload",
+            "its release waits behind the flag; nobody saw it until the flag was opened",
+        ),
+        Near(
+            "runs_on>Deployment mounts>ConfigMap",
+            "its settings are as before; the flag alone sends traffic down the new path",
+        ),
+    ),
+)  # fmt: skip

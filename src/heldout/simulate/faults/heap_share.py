@@ -1,6 +1,8 @@
 """The share of a container that the heap may take was raised until nothing was left beside it."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
+
+PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 
 FAULT = Fault(
     name="heap_share",
@@ -35,8 +37,20 @@ FAULT = Fault(
         "heap and native buffers together passed the limit and workers were killed for memory"
     ),
     terms=(
-        ("heap", "memory", "oom", "killed"),
-        ("percent", "share", "raised", "heap", "limit", "increased", "too high", "container"),
+        ("heap",),
+        ("percent", "percentage", "share", "fraction", "heap_percent_of_container"),
+        ("killed", "kills", "oom", "oomkilled", "out of memory", "nothing left", "nearly gone",
+         "too high", "raised"),
     ),
     fix="Set the heap share back to {old} percent",
-)
+    effects=(
+        Effect(PODS, "Container in {name} ended for memory (exit 137)", type="pod"),
+    ),
+    nears=(
+        Near("workload", "its memory limit is unchanged; the heap inside grew"),
+        Near(
+            "runs_on>Deployment runs_on>NodeGroup",
+            "its nodes have memory to spare; the container reached its own limit",
+        ),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """A release carried a defect: the new version refuses part of the traffic."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="image_rollout",
@@ -29,20 +29,21 @@ FAULT = Fault(
     ),
     terms=(
         ("release", "deploy", "deployment", "version", "rollout", "image", "image_tag"),
-        (
-            "column",
-            "decode",
-            "schema",
-            "missing",
-            "panic",
-            "panicked",
-            "field",
-            "defect",
-            "regression",
-            "record",
-        ),
+        ("column", "schema", "field", "migration"),
+        ("missing", "lack", "lacks", "lacking", "unknown", "absent", "not there", "not exist",
+         "does not have", "expects", "expected", "decode", "undefined"),
     ),
     fix="Roll back to {old}",
     lends=True,
     harmless="the release serves without errors of its own; failures start below it",
-)
+    nears=(
+        Near(
+            "reads_writes>DbInstance",
+            "its tables are as they always were; the release expects another shape",
+        ),
+        Near(
+            "runs_on>Deployment mounts>ConfigMap",
+            "no setting takes part; the code asks for what is not stored",
+        ),
+    ),
+)  # fmt: skip

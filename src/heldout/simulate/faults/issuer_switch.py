@@ -1,6 +1,6 @@
 """Certificates moved to another issuer that callers do not trust; it shows at renewal."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="issuer_switch",
@@ -34,8 +34,19 @@ FAULT = Fault(
         "authority, so handshakes fail since the renewal came into use"
     ),
     terms=(
-        ("certificate", "tls", "issuer", "handshake", "ca"),
-        ("issuer", "authority", "trust", "unknown", "switched", "untrusted", "issuer_ref"),
+        ("certificate", "cert", "tls"),
+        ("issuer", "authority", "ca", "issuer_ref", "signed by"),
+        ("trust", "trusts", "trusted", "untrusted", "not trusted", "unknown", "trust bundle"),
     ),
     fix="Point the certificate back to {old}, or add {new} to the trust bundle first",
-)
+    effects=(
+        Effect("holder", "Certificate {name} is up to date and has not expired"),
+    ),
+    nears=(
+        Near(
+            "runs_on>Deployment mounts>Secret",
+            "its values are as before; callers refuse the certificate",
+        ),
+        Near("workload", "it serves what it was given; callers do not trust who signed it"),
+    ),
+)  # fmt: skip

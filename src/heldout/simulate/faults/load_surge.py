@@ -1,6 +1,6 @@
 """More traffic than the estate was ever sized for; nothing changed."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="load_surge",
@@ -33,19 +33,19 @@ FAULT = Fault(
         "Traffic rose to four times its usual peak and overloaded the service; no change caused it"
     ),
     terms=(
-        ("traffic", "load", "surge", "demand", "requests"),
-        (
-            "four times",
-            "surge",
-            "peak",
-            "overload",
-            "overloaded",
-            "spike",
-            "rose",
-            "exceeded",
-            "capacity",
-        ),
+        ("traffic", "load", "demand", "arrival rate", "request rate", "arrivals"),
+        ("four times", "fourfold", "surge", "overload", "overloaded", "unprecedented",
+         "several times", "never seen"),
+        ("rose", "highest", "peak", "surge", "spike", "usual", "increase", "increased", "grew",
+         "campaign", "jumped", "four times"),
     ),
     fix="Add capacity and shed load at the edge; nothing needs to be reverted",
     cause="none",
-)
+    nears=(
+        Near(
+            "runs_on>Deployment scales<Hpa",
+            "it is at work and adds what it may; the traffic outgrew the estate",
+        ),
+        Near("workload", "every setting of it is unchanged"),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """Search domains multiply every lookup once the dots threshold is raised."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="lookup_dots",
@@ -35,8 +35,17 @@ FAULT = Fault(
         " is tried against every search domain; at the peak lookups timed out"
     ),
     terms=(
-        ("dns", "lookup", "lookups", "resolver", "ndots", "resolution", "nxdomain"),
-        ("ndots", "search", "timed out", "timeout", "multiplied", "slow"),
+        ("ndots", "search domain", "search list", "search path"),
+        ("lookup", "resolver", "resolve", "dns", "name"),
+        ("timed out", "timeout", "time out", "slow", "slowly", "multiplied", "multiplies",
+         "tried", "nxdomain", "each short name", "amplified"),
     ),
     fix="Set ndots back to {old} or use fully qualified names",
-)
+    nears=(
+        Near(
+            "part_of>Namespace constrains<NetworkPolicy",
+            "it lets lookups out as before; they are answered, only too many are asked",
+        ),
+        Near("runs_on>Deployment mounts>ConfigMap", "the names in it are right, and short as ever"),
+    ),
+)  # fmt: skip

@@ -1,6 +1,8 @@
 """A container's memory limit was brought down to its request; the next peak is killed for it."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
+
+PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 
 FAULT = Fault(
     name="memory_ceiling",
@@ -29,8 +31,20 @@ FAULT = Fault(
         "working set passed the limit and it was killed again and again"
     ),
     terms=(
-        ("memory", "oom", "oomkilled", "memory_limit"),
-        ("limit", "killed", "lowered", "reduced", "too low", "exit 137", "restart", "decreased"),
+        ("memory", "memory_limit"),
+        ("limit", "memory_limit", "ceiling", "cap"),
+        ("working set", "lowered", "reduced", "decreased", "too low", "too small", "exit 137",
+         "halved", "down to its request", "shrunk"),
     ),
     fix="Restore the memory limit of {old}",
-)
+    effects=(
+        Effect(PODS, "Container in {name} ended for memory (exit 137)", type="pod"),
+    ),
+    nears=(
+        Near(
+            "runs_on>Deployment mounts>ConfigMap",
+            "no setting of the process changed; the container around it did",
+        ),
+        Near("runs_on>Deployment runs_on>NodeGroup", "its nodes have memory to spare"),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """A namespace quota on memory is too small for the replicas that a peak asks for."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="memory_quota",
@@ -39,7 +39,21 @@ FAULT = Fault(
     ),
     terms=(
         ("quota", "resourcequota"),
-        ("memory", "requests", "exceeded", "forbidden", "failedcreate", "refused", "replicas"),
+        ("memory", "requests.memory"),
+        ("replica", "pod", "failedcreate", "forbidden", "not created", "scale-out", "scale out"),
     ),
     fix="Raise the quota back to {old}",
-)
+    effects=(
+        Effect(
+            "runs_on>Deployment controlled_by<ReplicaSet",
+            "FailedCreate: quota {holder} refused a pod of {name}",
+        ),
+    ),
+    nears=(
+        Near(
+            "runs_on>Deployment scales<Hpa",
+            "it asks for the right number; the quota refuses what it asks for",
+        ),
+        Near("workload", "its template asks for as much memory as before"),
+    ),
+)  # fmt: skip

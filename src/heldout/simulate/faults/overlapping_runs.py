@@ -1,6 +1,6 @@
 """A batch job may overlap with itself; a long run makes copies pile up on the store."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="overlapping_runs",
@@ -28,8 +28,19 @@ FAULT = Fault(
         "interval, runs overlapped and their locks blocked everyone else on the store"
     ),
     terms=(
-        ("concurrency", "overlap", "overlapping", "concurrent", "parallel", "concurrency_policy"),
-        ("job", "jobs", "cron", "cronjob", "run", "runs", "lock", "locks", "batch"),
+        ("concurrency", "overlap", "overlaps", "overlapped", "overlapping", "concurrent",
+         "parallel", "concurrency_policy"),
+        ("job", "cron", "cronjob", "run", "batch"),
+        ("lock", "locks", "blocked", "blocks", "queue", "waits", "wait"),
     ),
     fix="Set the policy back to {old} and end the surplus runs",
-)
+    effects=(
+        Effect("holder", "Third run of {name} started while two are active"),
+    ),
+    nears=(
+        Near(
+            "constrains<DbParameterGroup",
+            "its limits are as before; sessions wait for a lock, not for a slot",
+        ),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """A topic takes records that are larger than its readers may fetch."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="oversized_record",
@@ -34,22 +34,25 @@ FAULT = Fault(
         "most 1 MiB; a bulk export wrote a larger record and the readers stopped at it"
     ),
     terms=(
-        ("message", "record", "records", "max_message_bytes", "fetch"),
-        (
-            "larger",
-            "size",
-            "bytes",
-            "exceeds",
-            "cap",
-            "raised",
-            "oversized",
-            "too large",
-            "stuck",
-            "lag",
-        ),
+        ("record", "message", "max_message_bytes"),
+        ("larger", "size", "byte", "oversized", "too large", "exceeds", "above", "bigger",
+         "max_message_bytes"),
+        ("fetch", "fetch cap", "reader", "consumer", "frozen", "stuck"),
     ),
     fix=(
         "Lower the topic's limit to {old} or raise the readers' cap, then skip or refetch the "
         "record"
     ),
-)
+    effects=(
+        Effect(
+            "consumes_from>KafkaTopic", "Committed position of a partition of {name} has not moved"
+        ),
+    ),
+    nears=(
+        Near("workload", "it reads as it always did; the record is larger than it may fetch"),
+        Near(
+            "runs_on>Deployment mounts>ConfigMap",
+            "the fetch cap in it is as before; the topic went above it",
+        ),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """Another stack's apply took a policy away from a role that shared it."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="policy_detach",
@@ -38,8 +38,18 @@ FAULT = Fault(
         "rights, and once they were renewed every operation that needed it was denied"
     ),
     terms=(
-        ("policy", "policies", "permission", "permissions", "attached_policies", "role", "iam"),
-        ("detached", "denied", "accessdenied", "removed", "missing", "lost", "attachment"),
+        ("detached", "detach", "attachment", "attached", "attached_policies", "took away",
+         "taken away"),
+        ("role", "iam", "policy"),
+        ("denied", "denies", "accessdenied", "access denied", "rights", "permission",
+         "unauthorized", "forbidden"),
     ),
     fix="Attach the policy again ({old})",
-)
+    nears=(
+        Near(
+            "runs_on>Deployment uses_identity>ServiceAccount",
+            "it assumes the same role as before; the role has fewer rights",
+        ),
+        Near("workload", "its release calls what it always called"),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """A connection pool was made smaller than the next peak needs."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="pool_ceiling",
@@ -29,21 +29,17 @@ FAULT = Fault(
         "was in use and callers timed out while they waited for one"
     ),
     terms=(
-        ("pool", "connections", "connection"),
-        (
-            "exhausted",
-            "exhaustion",
-            "too small",
-            "lowered",
-            "reduced",
-            "ceiling",
-            "in use",
-            "starved",
-            "saturated",
-            "decreased",
-            "max",
-            "limit",
-        ),
+        ("pool", "db_pool_max"),
+        ("exhausted", "exhaustion", "in use", "too small", "lowered", "reduced", "decreased",
+         "starved", "saturated", "no free", "waited", "waiting", "wait", "used up", "ran out"),
+        ("connection", "db_pool_max", "database pool", "db pool"),
     ),
     fix="Restore the pool to {old} and size it against peak concurrency",
-)
+    nears=(
+        Near("reads_writes>DbInstance", "it has free slots; the pool in front of it has none"),
+        Near(
+            "runs_on>Deployment scales<Hpa",
+            "it adds replicas as it should; each has the same small pool",
+        ),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """An outside provider fails; nothing of ours changed."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="provider_outage",
@@ -31,9 +31,14 @@ FAULT = Fault(
     ),
     mechanism="The outside provider had a partial outage; no change on this side caused it",
     terms=(
-        ("provider", "external", "third party", "third-party", "vendor", "outside", "dependency"),
-        ("outage", "degraded", "down", "unavailable", "failing", "503", "failure", "partial"),
+        ("provider", "vendor", "third party", "third-party", "external", "outside"),
+        ("outage", "degraded", "degradation", "503", "unavailable", "down", "failing"),
+        ("outage", "api", "status feed", "dependency", "status page", "third party", "outside",
+         "external"),
     ),
     fix="Wait or fail over to another provider; nothing of ours needs to be reverted",
     cause="none",
-)
+    nears=(
+        Near("calls<Service", "it calls as it always did; the answers fail on the far side"),
+    ),
+)  # fmt: skip

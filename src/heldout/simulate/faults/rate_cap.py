@@ -1,6 +1,6 @@
 """A cap on calls per client was set below what one batch client sends."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="rate_cap",
@@ -29,8 +29,17 @@ FAULT = Fault(
         "batch client began its run its calls were refused with 429"
     ),
     terms=(
-        ("rate", "limiter", "429", "throttled", "throttling", "rate limit"),
-        ("limit", "cap", "lowered", "refused", "client", "throttled", "reduced", "too low"),
+        ("rate", "429", "limiter", "throttled", "throttling"),
+        ("client", "client_rate_per_second", "caller"),
+        ("cap", "limit", "lowered", "too low", "reduced", "decreased", "above", "per client",
+         "client_rate_per_second"),
     ),
     fix="Restore {old} per second, or give the batch client a limit of its own",
-)
+    nears=(
+        Near("workload", "its release refuses by a setting, not by a defect"),
+        Near(
+            "runs_on>Deployment scales<Hpa",
+            "more replicas would refuse as well; they are not busy",
+        ),
+    ),
+)  # fmt: skip

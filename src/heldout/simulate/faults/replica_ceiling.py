@@ -1,6 +1,6 @@
 """The autoscaler's ceiling is lower than the next peak needs."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="replica_ceiling",
@@ -29,18 +29,24 @@ FAULT = Fault(
         "could not scale out and the replicas shed load"
     ),
     terms=(
-        ("replicas", "autoscaler", "hpa", "max_replicas", "scaling", "scale"),
-        (
-            "ceiling",
-            "max",
-            "maximum",
-            "lowered",
-            "limited",
-            "limit",
-            "capped",
-            "reduced",
-            "max_replicas",
-        ),
+        ("autoscaler", "hpa", "scaling", "scale out", "scale up", "max_replicas"),
+        ("ceiling", "max_replicas", "maximum", "max replicas", "upper bound", "upper limit",
+         "capped"),
+        ("replica", "max_replicas"),
     ),
     fix="Restore the ceiling of {old} replicas",
-)
+    effects=(
+        Effect(
+            "runs_on>Deployment scales<Hpa",
+            "ScalingLimited: {name} wants more replicas than it may set",
+            type="scale",
+        ),
+    ),
+    nears=(
+        Near(
+            "part_of>Namespace constrains<ResourceQuota",
+            "the namespace has room; nothing was refused",
+        ),
+        Near("workload", "it declares what it did before"),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """Retention became shorter than a reader's pause."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="retention_cut",
@@ -35,7 +35,12 @@ FAULT = Fault(
     ),
     terms=(
         ("retention", "retention_hours"),
-        ("offset", "deleted", "cut", "shortened", "lowered", "lost", "out of range", "reduced"),
+        ("offset", "position", "deleted", "out of range", "lost", "skipped"),
+        ("cut", "shortened", "shorter", "lowered", "reduced", "decreased", "deleted", "already",
+         "too short", "expired"),
     ),
     fix="Set retention back to {old} hours and replay the lost records",
-)
+    nears=(
+        Near("workload", "a pause of its readers was harmless as long as records were kept"),
+    ),
+)  # fmt: skip

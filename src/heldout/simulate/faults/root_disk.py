@@ -1,6 +1,8 @@
 """New nodes come with a small root disk; images no longer fit."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Effect, Fault, Gauge, Near, Scope, Trigger
+
+NODES = "runs_on>Deployment runs_on>NodeGroup controlled_by<Node"
 
 FAULT = Fault(
     name="root_disk",
@@ -33,8 +35,27 @@ FAULT = Fault(
         "replaced, images no longer fit on the new ones and replicas could not start"
     ),
     terms=(
-        ("disk", "volume", "root_volume_gib", "space", "storage"),
-        ("small", "smaller", "cut", "full", "space", "lowered", "reduced", "image", "nodes"),
+        ("disk", "root_volume_gib", "root volume", "storage"),
+        ("space", "no space", "full", "small", "smaller", "fit", "too small"),
+        ("image", "node", "pull"),
     ),
     fix="Set the root volume back to {old} GiB and replace the nodes",
-)
+    effects=(
+        Effect(NODES, "Image pull on {name} ended: no space left on its disk", type="node"),
+    ),
+    scope=Scope(
+        NODES,
+        "joined_at",
+        inside="@since",
+        outside="@before",
+        share=0.4,
+        why="nodes that joined before the change have the larger disk and run replicas",
+    ),
+    nears=(
+        Near("workload", "its image is as large as ever; the disk under it is smaller"),
+        Near(
+            "runs_on>Deployment scales<Hpa",
+            "it asks for the right number; nodes cannot hold the image",
+        ),
+    ),
+)  # fmt: skip

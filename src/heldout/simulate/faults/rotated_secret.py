@@ -1,6 +1,8 @@
 """A password was rotated while processes still hold the old one from their start."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Scope, Trigger
+
+PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 
 FAULT = Fault(
     name="rotated_secret",
@@ -38,8 +40,25 @@ FAULT = Fault(
         "refused"
     ),
     terms=(
-        ("password", "credential", "credentials", "secret"),
-        ("rotated", "rotation", "stale", "old", "expired", "version", "refused", "authentication"),
+        ("password", "credential", "secret"),
+        ("rotated", "rotation", "rotates", "new version", "rotation_version"),
+        ("start", "started", "holds", "hold", "stale", "old", "still", "environment", "restart",
+         "restarted", "cached"),
     ),
     fix="Restart the pods so that they read version {new}",
-)
+    scope=Scope(
+        PODS,
+        "started_at",
+        inside="@before",
+        outside="@since",
+        share=0.6,
+        why="pods that started since the rotation read the new password",
+    ),
+    nears=(
+        Near(
+            "reads_writes>DbInstance",
+            "it accepts the new password; sessions from before are intact",
+        ),
+        Near("workload", "its release is unchanged; its processes hold what they read at start"),
+    ),
+)  # fmt: skip

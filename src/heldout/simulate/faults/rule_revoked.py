@@ -1,6 +1,6 @@
 """A rule that let the workload reach its store was revoked; open connections survive."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="rule_revoked",
@@ -34,18 +34,20 @@ FAULT = Fault(
         "connections survived, and when replicas moved every new connection timed out"
     ),
     terms=(
-        ("ingress", "security group", "rule", "firewall", "cidr", "cidrs", "network"),
-        (
-            "revoked",
-            "narrowed",
-            "removed",
-            "missing",
-            "blocked",
-            "timed out",
-            "timeout",
-            "time out",
-            "not allowed",
-        ),
+        ("ingress", "security group", "cidr", "firewall", "rule"),
+        ("revoked", "narrowed", "removed", "missing", "not list", "no longer", "blocked",
+         "blocks", "not allowed", "dropped"),
+        ("data port", "data_port", "security group", "subnet", "range", "syn"),
     ),
     fix="Add the revoked range again ({old})",
-)
+    nears=(
+        Near(
+            "reads_writes>DbInstance",
+            "it answers those who still reach it; old connections work",
+        ),
+        Near(
+            "part_of>Namespace constrains<NetworkPolicy",
+            "it lets the data tier out as before; packets are dropped at the far end",
+        ),
+    ),
+)  # fmt: skip

@@ -1,6 +1,6 @@
 """A static database parameter was lowered and took effect at the next restart."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="static_parameter",
@@ -30,19 +30,16 @@ FAULT = Fault(
         " by the maintenance restart, after which clients found no free slot"
     ),
     terms=(
-        ("max_connections", "connections", "connection", "slots"),
-        (
-            "lowered",
-            "reduced",
-            "parameter",
-            "restart",
-            "static",
-            "exhausted",
-            "limit",
-            "too low",
-            "reserved",
-            "max_connections",
-        ),
+        ("max_connections", "connection slot", "parameter group", "database parameter"),
+        ("restart", "restarted", "static", "reserved", "pending", "last start", "too low",
+         "lowered", "reduced", "decreased", "no free slot", "exhausted"),
+        ("connection", "session", "slot", "max_connections"),
     ),
     fix="Set max_connections back to {old} and restart",
-)
+    nears=(
+        Near(
+            "reads_writes<CronJob",
+            "it opens as many sessions as every night; there are fewer slots",
+        ),
+    ),
+)  # fmt: skip

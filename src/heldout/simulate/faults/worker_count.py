@@ -1,6 +1,6 @@
 """A worker pool was cut: fine for a deploy-time check, short under traffic."""
 
-from heldout.simulate.fault import Fault, Gauge, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="worker_count",
@@ -28,22 +28,23 @@ FAULT = Fault(
         "as soon as the setting was in use"
     ),
     terms=(
-        ("worker", "workers", "threads", "worker_threads", "thread"),
-        (
-            "cut",
-            "too few",
-            "lowered",
-            "reduced",
-            "busy",
-            "queued",
-            "dropped",
-            "exhausted",
-            "decreased",
-        ),
+        ("worker", "worker_threads", "thread"),
+        ("cut", "too few", "lowered", "reduced", "decreased", "busy", "fewer", "worker_threads"),
+        ("queued", "queue", "dropped", "waited", "busy", "backlog", "exhausted", "saturated"),
     ),
     fix="Set the workers back to {old}",
     lends=True,
     harmless=(
         "the remaining workers are never all busy in the metrics and no request is dropped there"
     ),
-)
+    nears=(
+        Near(
+            "runs_on>Deployment scales<Hpa",
+            "it sees idle processors; the workers are what ran out",
+        ),
+        Near(
+            "reads_writes>DbInstance",
+            "it answers as fast as ever; requests wait before they reach it",
+        ),
+    ),
+)  # fmt: skip
