@@ -29,7 +29,7 @@ WRONG = {
     "wrong_target": "the certificate was signed by an authority that nobody trusts",
     "migration_lock": "overlapping runs of a batch job hold locks on the table",
     "standby_removed": "host maintenance restarted the store and applied a parameter",
-    "key_disabled": "the role lost its policy and may not decrypt any more",
+    "key_floor": "the role lost its policy and may not decrypt any more",
     "replica_reads": "a bulk load made the replicas lag, reads are stale",
     "drift_reapplied": "a traffic peak saturated the shards of the cache",
     "ttl_jitter": "the cache evicted keys when its memory was full",
