@@ -160,6 +160,8 @@ def render(
     With a ``cut`` edge on every way to the victim it stays well, and its level is absent.
     """
     ground = plot.land.ground
+    if active.fault.cause == "false_alarm":
+        return Symptoms({}, (_remarks(plot, active),))
     level = spread(ground, active.seat, active.path, cut=cut, carries=active.fault.carries)
     depth = depths(ground, level, active.seat)
     victim = active.path[0]
@@ -186,6 +188,13 @@ def render(
 
 def _stated(lines: Sequence[str], count: int) -> list[tuple[str, str, int]]:
     return [("ERROR", lines[0], count), *(("WARN", text, count // 2) for text in lines[1:])]
+
+
+def _remarks(plot: Plot, active: Active) -> LogBlock:
+    """What the alerted service says of a false alarm: a few lines, and none of them an error."""
+    own = plot.land.ground.id(active.seat)
+    texts = [("WARN", text, 5) for text in mechanism_lines(plot, active)]
+    return _block(plot, own, texts, plot.onset, own)
 
 
 def _member_blocks(plot: Plot, active: Active, count: int) -> list[LogBlock]:

@@ -72,6 +72,9 @@ def plot_of(spec: Spec, land: Landscape | None = None) -> Plot:
             where=f"spec {spec.id}",
             mend="Set knobs.archetype = 'fleet'",
         )
+    if fault.cause == "false_alarm":
+        # Nothing fails, so nothing could lead from the alerted service to another one.
+        knobs = {**knobs, "hops": 0}
     plot = base_plot(land, spec.seed, spec.kind, knobs, fault, partial=partial)
     return stacked(plot, spec.traps)
 
@@ -208,7 +211,7 @@ def _active(
     """The cause as it acts, ``None`` where its change or its trigger is missing."""
     binding = plot.binding
     if binding.fault.cause != "change" and variant != "other_cause":
-        if variant in ("no_cause", "no_trigger") or binding.fault.cause == "false_alarm":
+        if variant in ("no_cause", "no_trigger"):
             return None
         return Active(binding.fault, binding.seat, binding.seat, "", "", "", binding.path, "")
     if cause is None or cause not in acts:

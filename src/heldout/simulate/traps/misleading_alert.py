@@ -23,7 +23,7 @@ _NOTES = (
 def compose(plot: Plot) -> Plot:
     """Put a note under the alert that names something the victim uses and that is well."""
     ground, binding = plot.land.ground, plot.binding
-    if binding.victim == binding.seat:
+    if binding.victim == binding.seat and binding.fault.cause != "false_alarm":
         raise SpecError(
             "trap 'misleading_alert' needs a victim away from the seat",
             where="spec.knobs.hops",
