@@ -8,9 +8,11 @@ from typing import Any
 
 import pytest
 from tests.graph.conformance import ask, every_row
-from tests.graph.worlds import HOSTILE, cid, eid, small_builder
+from tests.graph.worlds import HOSTILE, HOUR, MINUTE, NOW, START, cid, eid, small_builder
 
 from heldout.graph import WorldInterface, WorldSession, write_world
+from heldout.graph.schema import OPEN_END
+from heldout.graph.tools.page import iso
 from heldout.interface import Interface, Session
 
 T_NOW, T_DAY, T_START = "2026-03-04T12:00:00Z", "2026-03-04", "2026-02-25T12:00:00Z"
@@ -177,6 +179,28 @@ def test_nothing_observed_after_now_is_visible(session: WorldSession):
     assert error(session, "get_change", id=cid(5))["type"] == "unknown_id"
     every = every_row(session, "list_changes", since="1970-01-01", until="2100-01-01")
     assert cid(5) not in {row["id"] for row in every}
+
+
+def test_what_an_unseen_change_replaced_still_holds(tmp_path: Path):
+    """Until a change is observed its field keeps the value before, up to the next one observed."""
+    build = small_builder()
+    seen, unseen = NOW - 3 * MINUTE, NOW + HOUR
+    steps = [(1, START, START, ""), (2, NOW - 9 * MINUTE, unseen, cid(901)),
+             (3, NOW - 8 * MINUTE, unseen, cid(902)), (4, NOW - 7 * MINUTE, seen, cid(903)),
+             (5, NOW - 2 * MINUTE, unseen, cid(904))]  # fmt: skip
+    ends = [step[1] for step in steps[1:]] + [OPEN_END]
+    for (value, since, observed, event), until in zip(steps, ends, strict=True):
+        build.fact(2, "tier", value, since=since, until=until, observed=observed, event=event)
+        if event:
+            step = [(2, "tier", value - 1, value)]
+            build.change(int(event[2:], 16), since, "config", "mara", step, observed=observed)
+    write_world(build.tables(), tmp_path / "w")
+    session = WorldInterface().open(str(tmp_path / "w"), 1)
+    for minutes, value in ((10, 1), (9, 1), (8, 1), (7, 4), (2, 4), (0, 4)):
+        fields = ask(session, "get_entity", id=eid(2), as_of=iso(NOW - minutes * MINUTE))["rows"]
+        assert fields[0]["fields"]["tier"]["value"] == value, minutes
+    history = ask(session, "get_field_history", entity=eid(2), field="tier")
+    assert [row["change_id"] for row in history["rows"]] == [cid(903)]
 
 
 def test_a_change_and_a_field_tell_old_and_new(session: WorldSession):
