@@ -1,6 +1,8 @@
 """A flag exposes a path that only breaks for the batch that comes later."""
 
-from heldout.simulate.fault import Fault, Gauge, Near, Trigger
+from heldout.simulate.fault import Fault, Gauge, Near, Scope, Trigger
+
+PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 
 FAULT = Fault(
     name="flag_exposure",
@@ -13,11 +15,11 @@ FAULT = Fault(
     holder=("constrains<FeatureFlag",),
     field="environments.production.percent",
     said="percent",
-    values=((5, 100), (0, 60), (10, 80)),
+    values=((5, 60), (0, 50), (10, 70)),
     logs=(
         (
-            "new path failed for request {0}: flag {holder} is on for this account "
-            "(percent={new}), quota of the new path used up"
+            "new path failed for request {0}: flag {holder} is on in this container "
+            "(percent={new}), capacity of the new path used up"
         ),
         "new path saturated, {0} waiting; flag {holder} at percent {new}",
     ),
@@ -41,6 +43,14 @@ FAULT = Fault(
          "overloaded"),
     ),
     fix="Set the flag back to {old} percent",
+    scope=Scope(
+        PODS,
+        "serves_path",
+        inside="new",
+        outside="former",
+        share=0.6,
+        why="only containers that drew the opened percentage serve the new path",
+    ),
     nears=(
         Near(
             "workload",

@@ -31,10 +31,10 @@ FAULT = Fault(
     ),
     mechanism="The outside provider had a partial outage; no change on this side caused it",
     terms=(
-        ("provider", "vendor", "third party", "third-party", "external", "outside"),
+        ("provider", "vendor", "third party", "external service", "external dependency",
+         "outside"),
         ("outage", "degraded", "degradation", "503", "unavailable", "down", "failing"),
-        ("outage", "api", "status feed", "dependency", "status page", "third party", "outside",
-         "external"),
+        ("outage", "api", "status feed", "status page", "dependency", "third party", "outside"),
     ),
     fix="Wait or fail over to another provider; nothing of ours needs to be reverted",
     cause="none",

@@ -35,7 +35,7 @@ FAULT = Fault(
     terms=(
         ("priority", "priority_class", "rank", "ranks"),
         ("evicted", "evict", "eviction", "evicts", "preempted", "preemption", "preempts"),
-        ("replica", "pod", "node"),
+        ("replica", "pod", "pressure"),
     ),
     fix="Set the priority class back to {old}",
     effects=(Effect(PODS, "Evicted {name}: its node ran short, others rank above it", type="pod",
