@@ -11,9 +11,10 @@ from heldout.simulate.trap import Trap, around
 
 
 def compose(plot: Plot) -> Plot:
-    """Withhold two things: series or older lines of the seat, and lines or changes on the path.
+    """Withhold two things: older lines of the seat or a service's series, and some lines or
+    changes on the path.
 
-    The mechanism's lines, the failing calls' and every change that matters are kept in part.
+    Later lines of the mechanism and of failing calls are kept, as is every change that matters.
     """
     rng = plot.rng("missing")
     old, near = rng.random() < 0.5, rng.random() < 0.5
@@ -29,10 +30,12 @@ def _old_lines(plot: Plot) -> Gap:
 
 
 def _series(plot: Plot) -> Gap | None:
-    """No series of the seat at all; its lines say the same."""
-    if plot.binding.seat == plot.binding.victim:
+    """No series at all of something between victim and seat; its lines lead on as before."""
+    between = plot.binding.path[1:-1]
+    if not between:
         return None
-    return gap(plot, "metrics", plot.binding.seat, plot.start, plot.now + SECOND)
+    entity = between[int(plot.rng("series").integers(len(between)))]
+    return gap(plot, "metrics", entity, plot.start, plot.now + SECOND)
 
 
 def _first_lines(plot: Plot) -> Gap:
