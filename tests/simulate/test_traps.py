@@ -208,9 +208,10 @@ def test_in_a_fleet_the_lookalike_is_the_same_name_elsewhere():
     made = generate(_spec("lookalike_entity", "partial_fleet", archetype="fleet"))
     view = View(made)
     holder = made.truth.culprit_entity
+    cluster = {row["id"]: row["cluster"] for row in view.rows("entity")}
     alike = [
         one for one, _ in _innocent(made)
-        if view.name[one] == view.name[holder] and view.cluster[one] != view.cluster[holder]
+        if view.name[one] == view.name[holder] and cluster[one] != cluster[holder]
     ]  # fmt: skip
     assert alike
     held = {
