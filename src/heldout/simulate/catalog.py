@@ -12,6 +12,8 @@ from functools import cache
 from heldout.simulate.estate_fields import CLOUD_KINDS, CLUSTER_KINDS, FieldSpec
 from heldout.simulate.fault import faults
 
+__all__ = ["CHANGING", "COUNTERS", "VERSIONED", "FieldSpec", "fields_of", "types_for"]
+
 
 _PLAIN: Mapping[str, tuple[FieldSpec, ...]] = {
     "ConfigMap": (

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from heldout.simulate.streams import share, token
+from heldout.simulate.streams import token
 
 DEPENDS = ("calls", "reads_writes", "consumes_from", "routes_to")
 """Predicates along which trouble at the far end becomes trouble at the near end."""
@@ -21,10 +21,8 @@ SOURCE_OF_KIND = {
     "IacStack": "iac",
     "Service": "traffic",
 }
-_CLOUD = frozenset(
+CLOUD_MADE = frozenset(
     (
-        "CloudAccount",
-        "Region",
         "Vpc",
         "Subnet",
         "SecurityGroup",
@@ -49,6 +47,38 @@ _CLOUD = frozenset(
         "ApiGateway",
     )
 )
+"""What is made in an account of a provider."""
+_CLOUD = CLOUD_MADE | {"CloudAccount", "Region"}
+
+
+TRAFFIC = frozenset(("calls", "reads_writes", "consumes_from", "publishes_to"))
+"""Predicates that traffic shows."""
+
+FACTS_SAID = (("observed", 0.45), ("declared", 0.85), ("inferred", 0.95), ("asserted", 1.0))
+"""Cumulative shares of who says the facts of an entity."""
+LIVE_SAID = (("observed", 0.97), ("inferred", 1.0))
+"""The same for edges of pods, which the cluster itself reports."""
+SAID = (("observed", 0.28), ("declared", 0.82), ("inferred", 0.925), ("asserted", 1.0))
+"""The same for all other edges but dependencies; all edges together come to .45 .40 .10 .05."""
+_SURE = {"observed": (18.0, 1.2), "declared": (30.0, 1.0), "inferred": (3.2, 2.4),
+         "asserted": (5.0, 2.0)}  # fmt: skip
+
+
+def drawn(shares: Sequence[tuple[str, float]], draw: float) -> str:
+    """The name whose cumulative share a draw in [0, 1) falls under."""
+    return next(name for name, most in shares if draw < most)
+
+
+def confidence(provenance: str, draw: float) -> float:
+    """How sure a source of that sort is, from a draw in [0, 1).
+
+    Kumaraswamy's distribution, which is shaped as a Beta and has an inverse in closed form.
+    """
+    a, b = _SURE[provenance]
+    return float(round((1.0 - (1.0 - draw) ** (1.0 / b)) ** (1.0 / a), 2))
+
+
+_SCHEMES = {"aws": "arn:aws", "gcp": "gcp:projects", "azure": "azure:subscriptions"}
 
 
 def source_of(kind: str, cloud: str = "aws") -> str:
@@ -57,7 +87,7 @@ def source_of(kind: str, cloud: str = "aws") -> str:
 
 
 class Edge(NamedTuple):
-    """``src predicate dst`` between indices of entities, and who said so."""
+    """``src predicate dst`` between indices of entities, who said so, and until when (0: still)."""
 
     src: int
     predicate: str
@@ -65,6 +95,11 @@ class Edge(NamedTuple):
     provenance: str
     confidence: float
     source: str
+    until: int = 0
+
+
+Said = tuple[str, float, str]
+"""Provenance, confidence and source of a fact or an edge."""
 
 
 class Edit(NamedTuple):
@@ -103,7 +138,7 @@ class Entity:
     cluster: str
     external_id: str
     first_seen: int
-    said: tuple[str, float, str]
+    said: Said
 
 
 @dataclass(slots=True)
@@ -114,6 +149,8 @@ class Ground:
     cloud: str = "aws"
     clouds: dict[str, str] = field(default_factory=dict)
     """The provider of each cluster; ``cloud`` where none is named."""
+    undeclared: float = 0.1
+    """Share of the dependencies seen in traffic that are declared nowhere."""
     entities: list[Entity] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     base: dict[tuple[int, str], Any] = field(default_factory=dict)
@@ -121,6 +158,7 @@ class Ground:
     _kinds: dict[str, list[int]] = field(default_factory=dict)
     _out: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     _in: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
+    _claimed: dict[int, int] = field(default_factory=dict)
 
     def add(
         self, kind: str, name: str, cluster: str = "", /, *, id: str = "", cloud: str = "",
@@ -135,8 +173,7 @@ class Ground:
         draws = token(self.seed, "entity", *key, digits=24)
         own = id or f"e-{draws[:8]}"
         draw, sure = int(draws[8:16], 16) / 16**8, int(draws[16:], 16) / 16**8
-        provenance = "observed" if draw < 0.5 else "declared" if draw < 0.95 else "asserted"
-        confidence = round(0.99 - 0.3 * sure**3, 2)
+        provenance = drawn(FACTS_SAID, draw)
         cloud = cloud or self.clouds.get(cluster, self.cloud)
         self.entities.append(
             Entity(
@@ -144,9 +181,9 @@ class Ground:
                 kind,
                 name,
                 cluster,
-                _external(kind, name, cluster, own),
+                _external(kind, name, cluster, own, cloud),
                 0,
-                (provenance, confidence, source_of(kind, cloud)),
+                (provenance, confidence(provenance, sure), source_of(kind, cloud)),
             )
         )
         self._index[key] = index
@@ -160,22 +197,42 @@ class Ground:
         for name, value in values.items():
             self.base[(entity, name.replace("__", "."))] = value
 
-    def link(
-        self, src: int, predicate: str, dst: int, *, said: tuple[str, float, str] | None = None
-    ) -> None:
+    def link(self, src: int, predicate: str, dst: int, *, said: Said | None = None) -> None:
         """An edge; provenance is drawn from the names of its ends unless given."""
-        if said is None:
-            draw = share(self.seed, "edge", self.entities[src].id, predicate, self.entities[dst].id)
-            traffic = predicate in ("calls", "reads_writes", "consumes_from", "publishes_to")
-            if draw < 0.5:
-                said = ("observed", round(0.9 + draw / 5, 2), "traffic" if traffic else "k8s")
-            elif draw < 0.92:
-                said = ("declared", 1.0, "iac" if traffic else "git")
-            else:
-                said = ("inferred", round(0.55 + (draw - 0.92) * 4, 2), "traffic")
-        self.edges.append(Edge(src, predicate, dst, *said))
+        self.edges.append(Edge(src, predicate, dst, *(said or self._said(src, predicate, dst))))
         self._out.setdefault(src, []).append((predicate, dst))
         self._in.setdefault(dst, []).append((predicate, src))
+
+    def claim(
+        self, src: int, predicate: str, dst: int, *, said: Said, until: int = 0
+    ) -> None:  # fmt: skip
+        """An edge that is only said: what runs never uses it, so no trouble passes along it."""
+        self.edges.append(Edge(src, predicate, dst, *said, until))
+        if not until:
+            for end in (src, dst):
+                self._claimed[end] = self._claimed.get(end, 0) + 1
+
+    def degree(self, entity: int) -> int:
+        """How many edges an entity shows now, those that are only said among them."""
+        real = len(self._out.get(entity, ())) + len(self._in.get(entity, ()))
+        return real + self._claimed.get(entity, 0)
+
+    def _said(self, src: int, predicate: str, dst: int) -> Said:
+        one, other = self.entities[src], self.entities[dst]
+        draws = token(self.seed, "edge", one.id, predicate, other.id, digits=16)
+        draw, sure = int(draws[:8], 16) / 16**8, int(draws[8:], 16) / 16**8
+        if predicate in TRAFFIC:
+            # Seen in traffic and declared as well, or seen and nowhere declared.
+            provenance = "inferred" if draw < self.undeclared else "observed"
+            return provenance, confidence(provenance, sure), "traffic"
+        provenance = drawn(LIVE_SAID if one.kind == "Pod" or other.kind == "Pod" else SAID, draw)
+        if provenance == "declared":
+            source = "iac" if one.kind in CLOUD_MADE else "git"
+        elif provenance == "asserted":
+            source = "human"
+        else:
+            source = source_of(one.kind, self.clouds.get(one.cluster, self.cloud))
+        return provenance, confidence(provenance, sure), source
 
     def of_kind(self, kind: str) -> Sequence[int]:
         """Every entity of a kind, in order of creation."""
@@ -229,6 +286,10 @@ class Ground:
             and self.entities[other].cluster != own.cluster
         ]
 
+    def cloud_of(self, entity: int) -> str:
+        """The provider under an entity."""
+        return self.clouds.get(self.entities[entity].cluster, self.cloud)
+
     def name(self, entity: int) -> str:
         """The name of an entity."""
         return self.entities[entity].name
@@ -238,11 +299,10 @@ class Ground:
         return self.entities[entity].id
 
 
-def _external(kind: str, name: str, cluster: str, own: str) -> str:
+def _external(kind: str, name: str, cluster: str, own: str, cloud: str) -> str:
     """What the system that runs the thing calls it."""
-    tail = own[2:]
     if kind in _CLOUD:
-        return f"arn:cloud:{kind.lower()}:{tail[:4]}:{name}"
+        return f"{_SCHEMES[cloud]}:{kind.lower()}:{own[2:6]}:{name}"
     if cluster:
         return f"{cluster}/{kind.lower()}/{name}"
     return f"{kind.lower()}/{name}"

@@ -12,7 +12,7 @@ from functools import cache
 
 import numpy as np
 
-from heldout.simulate.streams import stream
+from heldout.simulate.streams import share, stream
 
 
 def _words(text: str) -> tuple[str, ...]:
@@ -138,3 +138,8 @@ def styled(words: str, style: str) -> str:
 def pick(rng: np.random.Generator, options: Sequence[str]) -> str:
     """One of ``options``, evenly."""
     return options[int(rng.integers(len(options)))]
+
+
+def major_version(seed: int, stem: str) -> int:
+    """The major version that releases of an image have in an organisation."""
+    return 1 + int(share(seed, "major", stem) * 8)

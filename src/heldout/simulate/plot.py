@@ -18,7 +18,7 @@ from heldout.simulate.dressing import image_at, other_edit
 from heldout.simulate.fault import Fault
 from heldout.simulate.ground import DEPENDS, Edit, Ground
 from heldout.simulate.landscape import IMPORTED, Landscape, spell
-from heldout.simulate.rhythm import DAY, HOUR, MINUTE, SECOND, moments, near_office
+from heldout.simulate.rhythm import DAY, HOUR, MINUTE, SECOND, calendar, moments, near_office
 from heldout.simulate.scope import effect_pins, population, scope_pins
 from heldout.simulate.streams import share, stream
 
@@ -226,7 +226,7 @@ def bind(
         for above, path in upstream(ground, seat).items():
             if len(path) - 1 < min(hops, 1) or ground.entities[above].kind != "Service":
                 continue
-            if max(_neighbours(ground, at) for at in path) > MOST_NEIGHBOURS:
+            if max(ground.degree(at) for at in path) > MOST_NEIGHBOURS:
                 continue
             if partial and not ground.siblings(above):
                 continue
@@ -264,10 +264,6 @@ def _values(land: Landscape, fault: Fault, seed: int, holder: int, name: str) ->
     return old, new
 
 
-def _neighbours(ground: Ground, entity: int) -> int:
-    return len(ground.out(entity)) + len(ground.into(entity))
-
-
 def _woken(ground: Ground, fault: Fault, seat: int, holder: int) -> int | None:
     on = fault.trigger.on
     if on == "seat":
@@ -289,7 +285,7 @@ def base_plot(
     partial: bool,
 ) -> Plot:
     """The plain incident: the cause a few minutes before onset, no trap yet."""
-    now, start, onset = _calendar(seed, knobs)
+    now, start, onset = calendar(seed, knobs)
     hops = int(knobs.get("hops", 2))
     at = onset - (2 + int(share(seed, "delay") * 8)) * MINUTE
     binding = bind(land, fault, seed, hops=hops, partial=partial, start=start, cause_at=at)
@@ -316,20 +312,10 @@ def former_acts(plot: Plot) -> tuple[Act, ...]:
         return ()
     before = healthy[int(share(plot.seed, "former-value") * len(healthy))]
     target = plot.start + round(share(plot.seed, "former-time") * DAY)
-    ts = near_office(plot.rng("former"), target, plot.start + HOUR, plot.start + 2 * DAY)
+    rhythm = plot.land.habits.rhythm
+    low, high = plot.start + HOUR, plot.start + 2 * DAY
+    ts = near_office(plot.rng("former"), target, low, high, rhythm)
     return (Act("former", "former", ts, Edit(binding.holder, binding.field, binding.old, before)),)
-
-
-def _calendar(seed: int, knobs: Mapping[str, float | int | str]) -> tuple[int, int, int]:
-    """(now, start, onset): a weekday in working hours of 2026, a history of 13 to 20 days."""
-    rng = stream(seed, "calendar")
-    first = 1_769_990_400_000_000  # Monday, 2 February 2026
-    day = int(rng.integers(0, 26)) * 7 + int(rng.integers(0, 5))
-    now = first + day * DAY + int(rng.integers(10 * 60, 18 * 60)) * MINUTE
-    now += int(rng.integers(0, 60)) * 1_000_000
-    days = max(13 + int(rng.integers(0, 5)), int(float(knobs.get("latency_days", 0))) + 4)
-    onset = now - int(rng.integers(6 * 60, 15 * 60)) * 1_000_000
-    return now, now - days * DAY, onset
 
 
 def everyday_acts(plot: Plot, key: str, count: int, since: int, until: int) -> tuple[Act, ...]:
@@ -349,7 +335,9 @@ def edits_on(
     if until - since < 2 * HOUR:
         return ()
     acts = []
-    for number, ts in enumerate(moments(rng, count, since, until, flat=False).tolist()):
+    rhythm = plot.land.habits.rhythm
+    times = moments(rng, count, since, until, flat=False, rhythm=rhythm).tolist()
+    for number, ts in enumerate(times):
         edit = other_edit(plot.land, entity, float(rng.random()), taken)
         if edit is not None:
             name = f"{key}/{plot.land.ground.id(entity)}/{number}"
@@ -359,4 +347,5 @@ def edits_on(
 
 def office_moment(plot: Plot, key: str, target: int, low: int, high: int) -> int:
     """A working-hours moment near ``target``."""
-    return near_office(plot.rng("moment", key), target, low, high)
+    rhythm = plot.land.habits.rhythm
+    return near_office(plot.rng("moment", key), target, low, high, rhythm)

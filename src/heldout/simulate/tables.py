@@ -150,8 +150,8 @@ def _edges(ground: Ground, start: int) -> list[tuple[Any, ...]]:
         src, dst = ground.entities[edge.src].id, ground.entities[edge.dst].id
         born = max(_born(src, start), _born(dst, start))
         rows.append(
-            (src, edge.predicate, dst, born, OPEN_END, born, edge.provenance, edge.confidence,
-             edge.source, "")
+            (src, edge.predicate, dst, born, edge.until or OPEN_END, born, edge.provenance,
+             edge.confidence, edge.source, "")
         )  # fmt: skip
     return rows
 

@@ -1,6 +1,6 @@
 """The healthy history: pods, nodes and autoscalers, releases, settings, applies, merges.
 
-Mix and rhythm follow graph_simulator research (section 8). Each category draws from a stream of its
+Mix, rhythm and unevenness are the organisation's habits. Each category draws from a stream of its
 own. Edits of *protected* fields, those an incident's own changes use, are left out.
 """
 
@@ -11,10 +11,11 @@ from typing import Any
 
 import numpy as np
 
-from heldout.simulate.catalog import CHANGING, COUNTERS, VERSIONED, FieldSpec, fields_of
-from heldout.simulate.dressing import DRAWS, INC, dress, image_at, padding
+from heldout.simulate.catalog import CHANGING, COUNTERS, VERSIONED, FieldSpec
+from heldout.simulate.dressing import DRAWS, INC, dress, padding
 from heldout.simulate.ground import Change, Edit
-from heldout.simulate.landscape import Landscape, spell
+from heldout.simulate.landscape import Landscape
+from heldout.simulate.releases import releases
 from heldout.simulate.rhythm import moments
 from heldout.simulate.streams import stream
 
@@ -22,13 +23,6 @@ Protected = Mapping[tuple[int, str], int]
 """Fields that are left alone from a time on."""
 
 _NEVER = 1 << 62
-
-MIX: Mapping[str, float] = {
-    "pod": 0.36, "scale": 0.13, "node": 0.07, "deploy": 0.15, "config": 0.07, "pr_merge": 0.08,
-    "iac_apply": 0.055, "cloud_api": 0.045, "secret": 0.015, "certificate": 0.01, "flag": 0.015,
-}  # fmt: skip
-"""Share of each type among a world's change events."""
-
 _POD_WORDS = (
     "Pulled image for {name}", "Started container in {name}", "Scheduled {name}",
     "Created container in {name}", "Readiness probe of {name} recovered", "Killing {name}",
@@ -40,10 +34,12 @@ _NODE_WORDS = (
 )  # fmt: skip
 
 
-def zipf_picks(rng: np.random.Generator, pool: Sequence[int], count: int) -> list[int]:
-    """``count`` picks by Zipf rank (exponent 0.85) over a shuffled pool."""
+def zipf_picks(
+    rng: np.random.Generator, pool: Sequence[int], count: int, exponent: float
+) -> list[int]:
+    """``count`` picks by Zipf rank over a shuffled pool."""
     order = rng.permutation(len(pool))
-    weight = np.cumsum(1.0 / np.arange(1, len(pool) + 1) ** 0.85)
+    weight = np.cumsum(1.0 / np.arange(1, len(pool) + 1) ** exponent)
     ranks = np.searchsorted(weight, rng.random(count) * weight[-1])
     return [pool[int(order[int(rank)])] for rank in ranks]
 
@@ -54,73 +50,88 @@ class _Writer:
     ) -> None:
         self.land, self.seed, self.start, self.now = land, seed, start, now
         self.protected = protected
-        self.flat = stream(seed, "org", "rhythm").random() < 0.2
         self.changes: list[Change] = []
-        self._spelled: dict[str, tuple[tuple[FieldSpec, str], ...]] = {}
+
+    def _times(self, rng: np.random.Generator, count: int) -> list[int]:
+        rhythm = self.land.habits.rhythm
+        times: list[int] = moments(
+            rng, count, self.start, self.now, flat=False, rhythm=rhythm
+        ).tolist()
+        return times
 
     def _specs(self, entity: int) -> list[tuple[FieldSpec, str]]:
         """The catalog fields that this entity has."""
-        kind = self.land.ground.entities[entity].kind
-        known = self._spelled.get(kind)
-        if known is None:
-            known = tuple((spec, spell(spec.field, self.land.style)) for spec in fields_of(kind))
-            self._spelled[kind] = known
         base = self.land.ground.base
+        known = self.land.fields(self.land.ground.entities[entity].kind)
         return [one for one in known if (entity, one[1]) in base]
 
+    def pool(self, type_: str) -> list[int]:
+        """What a type of human change can touch: only a stack's own is applied from a stack."""
+        found = [one for kind in CHANGING[type_] for one in self.land.ground.of_kind(kind)]
+        if type_ == "iac_apply":
+            found = [one for one in found if self.land.in_stack(one)]
+        return found
+
     def human(self, type_: str, count: int) -> None:
-        """Changes of settings by people and bots."""
+        """Changes of settings by people and bots: every field once, then by Zipf rank."""
         rng = stream(self.seed, "timeline", type_)
-        ground = self.land.ground
-        pool = [index for kind in CHANGING[type_] for index in ground.of_kind(kind)]
+        pool = self.pool(type_)
         if not pool or not count:
             return
-        at = moments(rng, count, self.start, self.now, flat=self.flat).tolist()
-        picks = zipf_picks(rng, pool, count)
+        at = self._times(rng, count)
+        picks = zipf_picks(rng, pool, count, self.land.habits.zipf)
         rows = rng.random((count, DRAWS)).tolist()
-        for number, (ts, entity, u) in enumerate(zip(at, picks, rows, strict=True)):
-            edit = self._edit(entity, ts, u)
+        edits = [self._edit(entity, u) for entity, u in zip(picks, rows, strict=True)]
+        for number, once in enumerate(self._rounds(rng, pool, count)):
+            edits[number] = once
+        for number, (ts, edit, u) in enumerate(zip(at, edits, rows, strict=True)):
             if edit is None:
                 continue
-            edits = tuple(
-                one for one in padding(self.land, edit, u)
+            kept = tuple(
+                one for one in padding(self.land, edit, u, type_=type_)
                 if ts < self.protected.get((one.entity, one.field), _NEVER)
             )  # fmt: skip
-            if edits:
-                self.changes.append(
-                    dress(self.land, f"{type_}/{number}", ts, edits, u, type_=type_)
-                )
+            if kept:
+                self.changes.append(dress(self.land, f"{type_}/{number}", ts, kept, u, type_=type_))
 
-    def _edit(self, entity: int, ts: int, u: Sequence[float]) -> Edit | None:
+    def _edit(self, entity: int, u: Sequence[float]) -> Edit | None:
         specs = self._specs(entity)
         if not specs:
             return None
         spec, field = specs[int(u[8] * len(specs))]
+        return self._step(entity, spec, field, u[9])
+
+    def _step(self, entity: int, spec: FieldSpec, field: str, draw: float) -> Edit | None:
         if spec.field in VERSIONED:
             return None
         if spec.field in COUNTERS:
             return Edit(entity, field, INC, INC)
         n = len(spec.values)
-        at = int(u[9] * n)
+        at = int(draw * n)
         return Edit(entity, field, spec.values[at], spec.values[(at + 1) % n])
 
-    def deploys(self, count: int) -> None:
-        """Releases: a new image tag on a Deployment."""
-        rng = stream(self.seed, "timeline", "deploy")
-        pool = [site.deployment for site in self.land.sites]
-        if not pool or not count:
-            return
-        at = moments(rng, count, self.start, self.now, flat=self.flat).tolist()
-        picks = zipf_picks(rng, pool, count)
-        rows = rng.random((count, DRAWS)).tolist()
-        field = "image"
-        for number, (ts, entity, u) in enumerate(zip(at, picks, rows, strict=True)):
-            if ts >= self.protected.get((entity, field), _NEVER):
-                continue
-            edit = Edit(entity, field, image_at(self.land.ground, entity, ts, self.start), None)
-            self.changes.append(
-                dress(self.land, f"deploy/{number}", ts, (edit,), u, type_="deploy")
-            )
+    def _rounds(self, rng: np.random.Generator, pool: Sequence[int], count: int) -> list[Edit]:
+        """One edit of each field of each kind, at most half of ``count``: no field is rare.
+
+        A field that an incident uses is changed on another entity of its kind, where there is one.
+        """
+        holders: dict[str, list[int]] = {}
+        for entity in pool:
+            holders.setdefault(self.land.ground.entities[entity].kind, []).append(entity)
+        base, edits = self.land.ground.base, []
+        for kind, entities in holders.items():
+            for spec, field in self.land.fields(kind):
+                start, draw = int(rng.integers(len(entities))), float(rng.random())
+                having = (entities[(start + n) % len(entities)] for n in range(len(entities)))
+                other = next(
+                    (e for e in having if (e, field) in base and (e, field) not in self.protected),
+                    None,
+                )
+                edit = None if other is None else self._step(other, spec, field, draw)
+                if edit is not None:
+                    edits.append(edit)
+        order = rng.permutation(len(edits))[: count // 2]
+        return [edits[int(at)] for at in order]
 
     def merges(self, count: int) -> None:
         """Merged pull requests."""
@@ -128,8 +139,8 @@ class _Writer:
         pool = self.land.ground.of_kind("Repository")
         if not pool or not count:
             return
-        at = moments(rng, count, self.start, self.now, flat=self.flat).tolist()
-        picks = zipf_picks(rng, pool, count)
+        picks = zipf_picks(rng, pool, count, self.land.habits.zipf)
+        at = self._times(rng, count)
         rows = rng.random((count, DRAWS)).tolist()
         for number, (ts, entity, u) in enumerate(zip(at, picks, rows, strict=True)):
             edit = Edit(entity, "head", f"{int(u[9] * 2**40):010x}", None)
@@ -144,13 +155,13 @@ class _Writer:
             return
         rng = stream(self.seed, "timeline", type_)
         at = moments(rng, count, self.start, self.now, flat=True).tolist()
-        picks = zipf_picks(rng, pool, count)
+        picks = zipf_picks(rng, pool, count, self.land.habits.zipf)
         draws = rng.integers(0, 1 << 20, count).tolist()
         ground = self.land.ground
         add = self.changes.append
         for number, (ts, entity, draw) in enumerate(zip(at, picks, draws, strict=True)):
             summary = words[draw % len(words)].format(name=ground.name(entity))
-            edits = self._machine_edits(type_, entity, draw)
+            edits = _machine_edits(type_, entity, draw)
             add(
                 Change(
                     ts,
@@ -168,36 +179,40 @@ class _Writer:
                 )
             )
 
-    def _machine_edits(self, type_: str, entity: int, draw: int) -> tuple[Edit, ...]:
-        if type_ == "pod":
-            if draw % 7 == 6:
-                return (Edit(entity, "restarts", INC, INC),)
+
+def _machine_edits(type_: str, entity: int, draw: int) -> tuple[Edit, ...]:
+    if type_ == "pod":
+        if draw % 7 == 6:
+            return (Edit(entity, "restarts", INC, INC),)
+        return ()
+    value: Any
+    if type_ == "scale":
+        field, value = "desired_replicas", 2 + draw % 5
+    else:
+        field, value = "heartbeat", f"{draw:06x}"
+        if draw % 3:
             return ()
-        value: Any
-        if type_ == "scale":
-            field, value = "desired_replicas", 2 + draw % 5
-        else:
-            field, value = "heartbeat", f"{draw:06x}"
-            if draw % 3:
-                return ()
-        return (Edit(entity, field, value, value + 1 if isinstance(value, int) else None),)
+    return (Edit(entity, field, value, value + 1 if isinstance(value, int) else None),)
 
 
 def healthy_changes(
-    land: Landscape, seed: int, start: int, now: int, *, events: int, protected: Protected
+    land: Landscape, seed: int, start: int, now: int, *, protected: Protected, events: int = 0
 ) -> list[Change]:
-    """About ``events`` changes between start and now, unsorted."""
+    """About ``events`` changes between start and now, unsorted; 0 is as many as is usual there."""
     writer = _Writer(land, seed, start, now, protected)
     ground = land.ground
-    counts = {name: round(events * part) for name, part in MIX.items()}
+    events = events or land.habits.events
+    counts = {name: round(events * part) for name, part in land.habits.mix.items()}
     writer.machine("pod", counts["pod"], ground.of_kind("Pod"), _POD_WORDS, "kubelet")
     writer.machine(
         "scale", counts["scale"], ground.of_kind("Hpa"), ("Rescaled target of {name}",),
         "horizontal-pod-autoscaler",
     )  # fmt: skip
     writer.machine("node", counts["node"], ground.of_kind("Node"), _NODE_WORDS, "node-controller")
-    writer.deploys(counts["deploy"])
+    writer.changes += releases(land, seed, start, now, counts["deploy"], protected)
     writer.merges(counts["pr_merge"])
+    if not writer.pool("iac_apply"):
+        counts["cloud_api"] += counts.pop("iac_apply")
     for type_ in ("config", "iac_apply", "cloud_api", "secret", "certificate", "flag"):
-        writer.human(type_, counts[type_])
+        writer.human(type_, counts.get(type_, 0))
     return writer.changes

@@ -12,9 +12,11 @@ from heldout.simulate.landscape.build import Build
 from heldout.simulate.landscape.clusters import lay_clusters
 from heldout.simulate.landscape.entries import lay_entry, lay_gateways
 from heldout.simulate.landscape.estate import ARCHETYPES, IMPORTED, Landscape, Site, spell
+from heldout.simulate.landscape.habits import draw_habits
 from heldout.simulate.landscape.logicals import Logical, draw_logicals
 from heldout.simulate.landscape.organisation import lay_organisation
 from heldout.simulate.landscape.plan import Knobs, draw_plan
+from heldout.simulate.landscape.records import write_records
 from heldout.simulate.landscape.rest import lay_rest
 from heldout.simulate.landscape.services import place_service
 from heldout.simulate.landscape.stores import lay_stores
@@ -28,12 +30,14 @@ def build_landscape(seed: int, knobs: Knobs) -> Landscape:
     """
     plan = draw_plan(seed, knobs)
     build = Build(seed, int(knobs.get("bank", 0)), plan)
+    build.land.habits = draw_habits(seed, knobs)
     lay_organisation(build)
     lay_clusters(build)
     logicals = draw_logicals(build.rng("logicals"), build.book, plan)
     _place(build, logicals)
     lay_gateways(build)
     lay_rest(build)
+    write_records(build)
     return build.land
 
 
@@ -43,10 +47,13 @@ def _place(build: Build, logicals: list[Logical]) -> None:
         for at, logical in enumerate(logicals):
             if number not in logical.places:
                 continue
+            build.owning = logical.team
             site = place_service(build, logical, place)
             lay_stores(build, site, logical, place)
             lay_entry(build, site, logical, place)
+            build.level_of[site.service] = logical.level
             placed[number][at] = site
+    build.owning = 0
     called: set[int] = set()
     for sites in placed:
         for at, site in sites.items():

@@ -54,6 +54,12 @@ class Build:
         self.stacks: list[int] = []
         self.accounts: list[int] = []
         self.places: list[Place] = []
+        self.ground.undeclared = plan.undeclared
+        self.owning = 0
+        """The team for which things are being made; the first one runs the platform."""
+        self.team_of: dict[int, int] = {}
+        self.level_of: dict[int, int] = {}
+        self.claimed: set[tuple[int, int]] = set()
         self.shared_names = plan.archetype == "fleet"
         self._names: dict[str, str] = {}
         self._settings: dict[tuple[str, str, str], Any] = {}
@@ -100,5 +106,6 @@ class Build:
     def add(self, kind: str, name: str, cluster: str = "", /, **facts: Any) -> int:
         """A new entity with its kind's settings."""
         entity = self.ground.add(kind, name, cluster, **facts)
+        self.team_of.setdefault(entity, self.owning)
         self.settings(entity, kind)
         return entity

@@ -24,17 +24,20 @@ def lay_clusters(build: Build) -> None:
         tail = ("prod", "shared", "audit", "edge", "data")[number // len(plan.clouds)]
         account = g.add("CloudAccount", f"{stem}-{cloud}-{tail}", cloud=cloud)
         g.facts(account, provider=cloud, tier="production" if tail == "prod" else tail)
+        g.link(account, "owned_by", build.teams[0])
         build.accounts.append(account)
     version = _VERSIONS[int(rng.integers(len(_VERSIONS)))]
     for number in range(plan.clusters):
         cloud = plan.clouds[number % len(plan.clouds)]
-        own = number % plan.regions
-        code = _REGIONS[cloud][own // len(plan.clouds) if len(plan.clouds) > 1 else own]
+        zone = number % plan.regions
+        code = _REGIONS[cloud][zone // len(plan.clouds) if len(plan.clouds) > 1 else zone]
         region = g.add("Region", code, cloud=cloud)
         g.facts(region, provider=cloud)
         name = f"{build.book.brand()}-{code}"
         g.clouds[name] = cloud
-        cluster = build.add("Cluster", name, name, version=version, region=code, status="ACTIVE")
+        # Metrics and alerts know a cluster by its label, the provider by a name of its own.
+        own = build.name("plane", "-plane")
+        cluster = build.add("Cluster", own, name, version=version, region=code, status="ACTIVE")
         build.land.clusters.append(name)
         account = build.accounts[number % len(plan.clouds)]
         g.link(cluster, "part_of", region)

@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from functools import cache
 
+from heldout.simulate.catalog import FieldSpec, fields_of
 from heldout.simulate.ground import Ground
+from heldout.simulate.landscape.habits import Habits
 from heldout.simulate.names import styled
 
 ARCHETYPES = ("saas", "fleet", "multicloud", "data")
@@ -44,6 +46,41 @@ class Landscape:
     home: str = ""
     infra: str = ""
     """The repository of what no service owns."""
+    habits: Habits = field(default_factory=Habits)
+    _fields: dict[str, tuple[tuple[FieldSpec, str], ...]] = field(default_factory=dict)
+    _alike: dict[tuple[str, str], tuple[int, ...]] = field(default_factory=dict)
+
+    def fields(self, kind: str) -> tuple[tuple[FieldSpec, str], ...]:
+        """The catalog fields of a kind, each with its path as this organisation spells it."""
+        if kind not in self._fields:
+            self._fields[kind] = tuple(
+                (spec, spell(spec.field, self.style)) for spec in fields_of(kind)
+            )
+        return self._fields[kind]
+
+    def in_stack(self, entity: int) -> bool:
+        """Whether a stack declares the entity; of an imported estate that is not known."""
+        kinds = self.ground.entities
+        return self.archetype == IMPORTED or any(
+            predicate == "declared_in" and kinds[to].kind == "IacStack"
+            for predicate, to in self.ground.out(entity)
+        )
+
+    @property
+    def shared_repository(self) -> str:
+        """The repository of changes to what has none of its own."""
+        return self.infra or f"{self.bots[0].split('-')[0]}-infra"
+
+    def alike(self, entity: int) -> tuple[int, ...]:
+        """Everything of an entity's kind in its cluster, what one large change may reach."""
+        one = self.ground.entities[entity]
+        key = (one.kind, one.cluster)
+        if key not in self._alike:
+            self._alike[key] = tuple(
+                other for other in self.ground.of_kind(one.kind)
+                if self.ground.entities[other].cluster == one.cluster
+            )  # fmt: skip
+        return self._alike[key]
 
     def site_of(self, service: int) -> Site | None:
         """The site whose Service entity this is."""

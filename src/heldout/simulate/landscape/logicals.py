@@ -141,13 +141,13 @@ def _connect(rng: np.random.Generator, made: list[Logical], *, template: bool) -
             n for n, other in enumerate(made)
             if other.level > one.level and n not in one.calls and inside(one, other)
         ]  # fmt: skip
-        wanted = min(MOST_CALLS, int(rng.geometric(0.36))) - len(one.calls)
+        wanted = min(MOST_CALLS, int(rng.geometric(0.45))) - len(one.calls)
         if not one.calls:
             wanted = max(wanted, 1)
         wanted = min(wanted, len(below))
         if wanted > 0:
             _prefer(rng, one, below, callers, wanted)
-    _crowd(rng, made, callers)
+    _crowd(rng, made)
 
 
 def _prefer(
@@ -160,19 +160,24 @@ def _prefer(
         callers[below[at]] += 1
 
 
-def _crowd(rng: np.random.Generator, made: list[Logical], callers: list[int]) -> None:
-    """One leaf, as a shared login or catalogue is, is called by 15 to 28 services."""
-    leaves = [n for n, one in enumerate(made) if one.level == LEAF]
-    hub = max(leaves, key=lambda n: (len(made[n].places) == 1, callers[n], -n))
-    goal = int(rng.integers(15, 29)) * min(1.0, len(made) / 40)
-    spread = len(made[hub].places)
+def _crowd(rng: np.random.Generator, made: list[Logical]) -> None:
+    """One leaf, as a shared login or catalogue is, is called by 15 to 28 placed services."""
+    placed = sum(len(one.places) for one in made)
+    goal = int(rng.integers(15, 29)) * min(1.0, placed / 40)
+    callers = {n: 0 for n, one in enumerate(made) if one.level == LEAF}
+    for one in made:
+        for other in one.calls:
+            if other in callers:
+                # Copies in other clusters call what only the home has; else each its own copy.
+                callers[other] += len(one.places) if len(made[other].places) == 1 else 1
+    hub = max(callers, key=lambda n: (len(made[n].places) == 1, callers[n], -n))
     for n in rng.permutation(len(made)).tolist():
         one = made[n]
-        if callers[hub] * 1.0 >= goal:
+        if callers[hub] >= goal:
             return
         if one.level < LEAF and hub not in one.calls and len(one.calls) < MOST_CALLS:
             one.calls.append(hub)
-            callers[hub] += len(one.places) if spread == 1 else 1
+            callers[hub] += len(one.places) if len(made[hub].places) == 1 else 1
 
 
 def _close_cycle(rng: np.random.Generator, made: list[Logical]) -> None:

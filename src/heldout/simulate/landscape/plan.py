@@ -20,7 +20,11 @@ Knobs = Mapping[str, float | int | str]
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """What an archetype prefers: shares among services, and how many of a thing per service."""
+    """What an archetype prefers: shares among services, and how many of a thing per service.
+
+    ``per_service`` and ``per_cluster`` are about how many entities each brings along, pods and
+    optional objects aside.
+    """
 
     entry: float = 0.13
     leaf: float = 0.39
@@ -31,14 +35,16 @@ class Shape:
     consumes: float = 0.38
     publishes: float = 0.38
     batch: float = 0.75
+    per_service: float = 15.3
+    per_cluster: float = 46.0
 
 
 SHAPES: Mapping[str, Shape] = {
     "saas": Shape(),
     "fleet": Shape(stores=0.4),
-    "multicloud": Shape(stores=0.3),
+    "multicloud": Shape(stores=0.3, per_cluster=62),
     "data": Shape(entry=0.08, stores=0.34, topics=0.6, stored=0.72, consumes=0.62,
-                  publishes=0.6, batch=1.5),
+                  publishes=0.6, batch=1.5, per_service=17.5, per_cluster=110),
 }  # fmt: skip
 
 
@@ -46,7 +52,11 @@ SHAPES: Mapping[str, Shape] = {
 class Plan:
     """One estate's quantities. ``size`` is in entities, ``services`` counts every placed one.
 
-    ``pods`` is the mean of a lognormal; ``rich`` the share of optional objects that a service has.
+    ``pods`` is the mean of a lognormal; ``rich`` scales how many optional objects services have;
+    with ``one_repository`` a team keeps all its services in one. ``drift`` is the share of cloud
+    resources that no stack declares, ``unseen`` that of declared dependencies without traffic,
+    ``undeclared`` that of dependencies in traffic that nobody declared, ``untrue`` that of edges
+    which are stale or wrong.
     """
 
     archetype: str
@@ -62,8 +72,14 @@ class Plan:
     services: int
     pods: float
     rich: float
+    one_repository: bool
     cycles: int
     name_similarity: float
+    drift: float
+    unseen: float
+    undeclared: float
+    untrue: float
+    start: int
     now: int
 
 
@@ -73,26 +89,32 @@ def draw_plan(seed: int, knobs: Knobs) -> Plan:
     shape = SHAPES[archetype]
     scale = float(knobs.get("scale", 1.0))
     clouds, regions, clusters, accounts = _places(seed, archetype, knobs)
+    now, start, _ = calendar(seed, knobs)
+    truth = stream(seed, "plan", "records").random(4).tolist()
     rng = stream(seed, "plan", "size")
     teams = int(rng.integers(5, 8) if clusters > 2 else rng.integers(7, 13))
     people = round(float(rng.triangular(15, 34, 75)))
-    size = float(rng.triangular(1180, 1500, 1920))
-    pods = float(rng.triangular(2.4, 3.4, 5.6))
-    rich = float(rng.triangular(0.55, 0.95, 1.1))
-    base = 190 + people + 46 * clusters + 5 * teams * (1 + (clusters - 1) * 0.7)
-    services = (size * scale - base * min(1.0, scale + 0.15)) / (11.5 + 8.2 * rich + pods)
-    least = max(2 * clusters, 12)
+    size = float(rng.triangular(1160, 1500, 1870))
+    pods = float(rng.triangular(2.2, 3.3, 5.6))
+    rich = float(rng.triangular(0.5, 0.95, 1.1))
+    one_repository = bool(rng.random() < 0.25)
+    base = 60 + people + shape.per_cluster * clusters + 3 * teams * clusters
+    each = shape.per_service - 0.8 * one_repository + 3.1 * rich + pods + 0.2
+    services = (size * scale - base * min(1.0, scale + 0.15)) / each
+    least = max(2 * clusters, 12, round(35 * min(scale, 1.0)))
     return Plan(
         archetype, shape, clouds, accounts, regions, clusters,
         teams=max(3, round(teams * min(1.0, scale + 0.3))),
         people=max(8, round(people * scale)) if scale < 1 else people,
-        bots=2 + int(rng.geometric(0.32) - 1) % 7,
+        bots=2 + (int(rng.geometric(0.32)) - 1) % 7,
         size=round(size * scale),
-        services=max(least, min(110, max(round(35 * min(scale, 1.0)), round(services)))),
-        pods=pods, rich=rich,
+        services=max(least, min(108, round(services))),
+        pods=pods, rich=rich, one_repository=one_repository,
         cycles=int(np.searchsorted((0.6, 0.9), rng.random())),
         name_similarity=float(knobs.get("name_similarity", 0.02 + 0.08 * rng.random())),
-        now=calendar(seed, knobs)[0],
+        drift=float(knobs.get("drift", 0.35 + 0.59 * truth[0])),
+        unseen=0.06 + 0.08 * truth[1], undeclared=0.06 + 0.08 * truth[2],
+        untrue=0.011 + 0.018 * truth[3], start=start, now=now,
     )  # fmt: skip
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from heldout.simulate.landscape.build import Build, Place
 from heldout.simulate.landscape.stores import bucket, function, queue
 
@@ -71,11 +73,18 @@ def _spare(build: Build) -> None:
         count = min(45, max(2, round(part * missing / (2 if maker is function else 1))))
         for _ in range(count):
             place = _spread(build, float(rng.random()))
+            build.owning = int(rng.integers(len(build.teams)))
             entity = maker(build, f"{book.brand()}{tail}", place)
-            g.link(entity, "owned_by", build.teams[int(rng.integers(len(build.teams)))])
+            g.link(entity, "owned_by", build.teams[build.owning])
+    build.owning = 0
 
 
 def _spread(build: Build, draw: float) -> Place:
-    """Mostly home, else any cluster's account."""
+    """Mostly home, else any cluster; in any account of its provider."""
     places = build.places
-    return places[0] if draw < 0.4 else places[int(draw * len(places))]
+    place = places[0] if draw < 0.4 else places[int(draw * len(places))]
+    own = [
+        account for account in build.accounts
+        if build.ground.base[(account, "provider")] == place.cloud
+    ]  # fmt: skip
+    return replace(place, account=own[int(draw * 1000) % len(own)])

@@ -7,6 +7,7 @@ import numpy as np
 from heldout.simulate.landscape.build import Build, Place
 from heldout.simulate.landscape.estate import Site
 from heldout.simulate.landscape.logicals import Logical
+from heldout.simulate.names import major_version
 from heldout.simulate.rhythm import DAY, HOUR, iso
 
 _FLAGS = (
@@ -29,10 +30,11 @@ def place_service(build: Build, logical: Logical, place: Place) -> Site:
     g.link(service, "runs_on", deployment)
     g.link(service, "owned_by", build.teams[logical.team])
     g.link(deployment, "runs_on", place.groups[int(rng.integers(len(place.groups)))])
-    repository = _repository(build, name)
+    own = f"{build.team(logical.team)}-code" if build.plan.one_repository else name
+    repository = _repository(build, name, own)
     g.link(service, "built_from", repository)
     for entity in (service, deployment):
-        build.land.repo_of[entity] = g.name(repository)
+        build.land.repo_of[entity] = own
     _settings(build, site, logical, place, namespace)
     _pods(build, site, logical, place)
     _identity(build, site, logical, place)
@@ -59,27 +61,29 @@ def _namespace(build: Build, team: int, place: Place) -> int:
     return namespace
 
 
-def _repository(build: Build, name: str) -> int:
+def _repository(build: Build, name: str, own: str) -> int:
+    """The repository of a service, with a pipeline of its own for each service in it."""
     g = build.ground
-    known = g.find("Repository", name)
-    if known is not None:
-        return known
-    repository = g.add("Repository", name, default_branch="main", head="")
-    build.land.repo_of[repository] = name
-    pipeline = build.add("Pipeline", f"{name}-release")
-    g.link(pipeline, "built_from", repository)
-    build.land.repo_of[pipeline] = name
+    repository = g.find("Repository", own)
+    if repository is None:
+        repository = g.add("Repository", own, default_branch="main", head="")
+        build.land.repo_of[repository] = own
+    if g.find("Pipeline", f"{name}-release") is None:
+        pipeline = build.add("Pipeline", f"{name}-release")
+        g.link(pipeline, "built_from", repository)
+        build.land.repo_of[pipeline] = own
     return repository
 
 
 def _settings(build: Build, site: Site, logical: Logical, place: Place, namespace: int) -> None:
     g, name, cluster, rng = build.ground, site.name, site.cluster, build.rng("services")
+    own = build.land.repo_of[site.service]
     config = build.add("ConfigMap", f"{name}-settings", cluster)
     secret = build.add("Secret", f"{name}-access", cluster, type="Opaque")
     for held in (config, secret):
         g.link(site.deployment, "mounts", held)
         g.link(held, "part_of", namespace)
-        build.land.repo_of[held] = name
+        build.land.repo_of[held] = own
     build.settings(site.deployment, "Deployment")
     apps = g.find("GitOpsApplication", f"{build.team(site.team)}-apps", cluster)
     if apps is not None:
@@ -91,7 +95,7 @@ def _settings(build: Build, site: Site, logical: Logical, place: Place, namespac
     if "Hpa" in logical.extras:
         hpa = build.add("Hpa", f"{name}-hpa", cluster)
         g.link(hpa, "scales", site.deployment)
-        build.land.repo_of[hpa] = name
+        build.land.repo_of[hpa] = own
     if "Pdb" in logical.extras:
         budget = build.add("Pdb", f"{name}-pdb", cluster, min_available=1)
         g.link(budget, "selects", site.deployment)
@@ -127,7 +131,7 @@ def _volume(build: Build, site: Site, place: Place, namespace: int) -> None:
     g.link(volume, "part_of", claim)
     for held in (claim, volume):
         g.link(storage, "constrains", held)
-    build.land.repo_of[claim] = name
+    build.land.repo_of[claim] = build.land.repo_of[site.service]
 
 
 def _pods(build: Build, site: Site, logical: Logical, place: Place) -> None:
@@ -143,7 +147,8 @@ def _pods(build: Build, site: Site, logical: Logical, place: Place) -> None:
     g.link(front, "routes_to", site.service)
     g.facts(
         site.deployment, replicas=count, ready_replicas=count, pod_labels={"app": name},
-        namespace=namespace, memory_request="256Mi", image=f"{name}:v{1 + count}.20.0",
+        namespace=namespace, memory_request="256Mi",
+        image=f"{name}:v{major_version(build.seed, name)}.19.0",
     )  # fmt: skip
     template = g.add("ReplicaSet", f"{name}-{rng.integers(1 << 30):08x}", cluster)
     g.facts(template, replicas=count, ready_replicas=count, namespace=namespace)
@@ -177,7 +182,7 @@ def _identity(build: Build, site: Site, logical: Logical, place: Place) -> None:
     if "Role" in logical.extras:
         reader = build.add("Role", f"{name}-reader", cluster)
         g.link(reader, "grants", account)
-        build.land.repo_of[reader] = name
+        build.land.repo_of[reader] = build.land.repo_of[site.service]
     elif rng.random() < 0.3:
         wide = place.cluster_roles[int(rng.integers(len(place.cluster_roles)))]
         g.link(wide, "grants", account)
