@@ -22,6 +22,7 @@ from heldout.simulate.landscape import Landscape, build_landscape
 from heldout.simulate.plot import DECOYS, Act, Plot, Role, base_plot, upstream
 from heldout.simulate.rhythm import SECOND
 from heldout.simulate.streams import stream
+from heldout.simulate.suspects import tamed
 from heldout.simulate.symptoms import (
     MOST_ROUTES,
     Active,
@@ -122,7 +123,7 @@ def assemble(
         events=int(plot.knob("events", 7000)), protected=plot.protected(),
     )  # fmt: skip
     acts = _present(plot, variant)
-    changes += [_dressed(plot, act) for act in acts]
+    changes = tamed(plot, [*changes, *(_dressed(plot, act) for act in acts)])
     woken = plot.latent or plot.binding.fault.cause in ("none", "recovered")
     woken = woken and variant != "no_trigger"
     if woken:
