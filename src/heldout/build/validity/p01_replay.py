@@ -1,32 +1,66 @@
-"""A world's tables agree with each other: replayed diffs lead to the facts."""
+"""A world keeps to the ontology, and base state plus replayed diffs are its facts."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
-from heldout.build.validity import Point, Subject
+from heldout.build.validity.points import Point
+from heldout.build.validity.subject import Subject, View
+from heldout.graph.schema import OPEN_END
+
+Key = tuple[str, str]
+Span = tuple[int, int, str, str]
+"""Of a fact: from, to, value as JSON, change that set it."""
 
 
 def check(subject: Subject) -> Sequence[str]:
-    """Each diff starts from what the one before left, and the last one is the present fact."""
+    """The world can be written, each diff starts from what the one before left, and every fact
+    holds exactly from its change to the next: so the state at any time is base and diffs.
+    """
+    if subject.refused is not None:
+        return (str(subject.refused.what),)
     view = subject.view
-    when = {row["id"]: row["ts"] for row in view.rows("change_event")}
-    state: dict[tuple[str, str], str] = {}
-    now: dict[tuple[str, str], str] = {}
+    spans: dict[Key, list[Span]] = {}
     for row in view.rows("fact"):
-        key = (row["entity_id"], row["field"])
-        if not row["event_id"]:
-            state[key] = row["value_json"]
-        if row["valid_to"] > view.tables.now:
-            now[key] = row["value_json"]
-    diffs = view.rows("change_diff")
-    for row in sorted(diffs, key=lambda one: (when[one["event_id"]], one["event_id"])):
-        key = (row["entity_id"], row["field"])
-        if state.get(key, "null") != row["old_json"]:
-            return (f"{row['event_id']} changes {row['field']} from what it was not",)
-        state[key] = row["new_json"]
-    odd = [key for key, value in state.items() if now.get(key) != value]
-    return (f"{odd[0][1]} of {odd[0][0]} does not hold what the changes lead to",) if odd else ()
+        span = (row["valid_from"], row["valid_to"], row["value_json"], row["event_id"])
+        spans.setdefault((row["entity_id"], row["field"]), []).append(span)
+    steps = _steps(view)
+    for key, held in spans.items():
+        if sorted(held) != _expected(held, steps.get(key, [])):
+            return (f"{key[1]} of {key[0]} does not hold what its changes lead to",)
+    for (entity, field), taken in steps.items():
+        if (entity, field) not in spans:
+            return (f"{taken[0]['event_id']} changes {field} of {entity}, which has no such fact",)
+    return ()
+
+
+def _steps(view: View) -> dict[Key, list[dict[str, Any]]]:
+    """The diffs of each field in the order in which they happened."""
+    when = {row["id"]: row["ts"] for row in view.rows("change_event")}
+    found: dict[Key, list[dict[str, Any]]] = {}
+    for row in view.rows("change_diff"):
+        found.setdefault((row["entity_id"], row["field"]), []).append(
+            {**row, "ts": when[row["event_id"]]}
+        )
+    for taken in found.values():
+        taken.sort(key=lambda row: (row["ts"], row["event_id"]))
+    return found
+
+
+def _expected(held: Sequence[Span], taken: Sequence[dict[str, Any]]) -> list[Span]:
+    """The facts that base state and diffs lead to; empty where the diffs do not join."""
+    base = [span for span in held if not span[3]]
+    value = base[0][2] if base else "null"
+    spans: list[Span] = []
+    for at, row in enumerate(taken):
+        if row["old_json"] != value:
+            return []
+        value = row["new_json"]
+        end = taken[at + 1]["ts"] if at + 1 < len(taken) else OPEN_END
+        spans.append((row["ts"], end, value, row["event_id"]))
+    first = taken[0]["ts"] if taken else OPEN_END
+    return sorted([(span[0], first, span[2], span[3]) for span in base[:1]] + spans)
 
 
 POINT = Point("replay", check)

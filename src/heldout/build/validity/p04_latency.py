@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from heldout.build.validity import Point, Subject, View
 from heldout.build.validity.p02_necessity import HEALTHY_BELOW
+from heldout.build.validity.points import Point
+from heldout.build.validity.subject import Subject
 
 
 def check(subject: Subject) -> Sequence[str]:
     """The twin without the trigger is well; necessity already shows the trigger alone."""
-    if "latent_cause" not in subject.spec.traps:
+    if not subject.plot.latent:
         return ()
-    if View(subject.twin("no_trigger")).failing(subject.victim) > HEALTHY_BELOW:
+    if subject.failing(subject.twin("no_trigger")) > HEALTHY_BELOW:
         return ("it fails without its trigger",)
     return ()
 

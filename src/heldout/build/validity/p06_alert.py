@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from heldout.build.validity import Point, Subject
+from heldout.build.validity.points import Point
+from heldout.build.validity.subject import Subject
 
 _COMMON = frozenset({"data", "spec", "service", "labels", "name", "main", "settings"})
 
@@ -17,16 +18,21 @@ def tokens(text: str) -> set[str]:
 
 
 def check(subject: Subject) -> Sequence[str]:
-    """No token of the cause's name, field, value or pull request stands in the alert."""
-    truth, view = subject.truth, subject.view
+    """No token of the cause's name, field, actor or pull request stands in the alert.
+
+    The alerted service may be named, also where it is itself the seat, and so may its cluster.
+    """
+    truth, view, plot = subject.truth, subject.view, subject.plot
     if not truth.culprit_change:
         return ()
     hidden = tokens(truth.culprit_field)
-    for entity in truth.accepted_entities:
-        hidden |= tokens(view.name[entity])
+    for entity in (truth.culprit_entity, *truth.accepted_entities):
+        hidden |= tokens(view.name.get(entity, ""))
     for row in view.rows("change_event"):
         if row["id"] == truth.culprit_change:
             hidden |= tokens(row["pr"]) | {row["id"].removeprefix("c-")} | tokens(row["actor"])
+    victim = plot.land.ground.entities[plot.binding.victim]
+    hidden -= tokens(f"{victim.name} {victim.cluster}")
     shared = sorted(hidden & tokens(subject.made.alert))
     return [f"the alert shares '{word}' with the cause" for word in shared]
 

@@ -1,10 +1,11 @@
-"""Checks of declared state say nothing: they must not give a cause away, nor cry wolf."""
+"""Checks of declared state cry no wolf, and give no cause away that its record does not admit."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 
-from heldout.build.validity import Point, Subject
+from heldout.build.validity.points import Point
+from heldout.build.validity.subject import Subject
 from heldout.graph import check_health
 from heldout.graph.schema import WorldTables
 from heldout.graph.snapshot import Edge, Entity, Snapshot
@@ -12,15 +13,16 @@ from heldout.simulate import Generated
 
 
 def check(subject: Subject) -> Sequence[str]:
-    """No finding in the world, and none in the healthy twin."""
-    found = [f"the world shows: {text}" for text in _findings(subject.made)]
-    return found + [
-        f"the healthy twin shows: {text}" for text in _findings(subject.twin("no_cause"))
-    ]
+    """No finding in the healthy twin, and in the world none but what the fault declares."""
+    declared = subject.plot.binding.fault.health
+    found = [f"the world shows: {text}" for text in _findings(subject.made, declared)]
+    healthy = _findings(subject.twin("no_cause"), ())
+    return found + [f"the healthy twin shows: {text}" for text in healthy]
 
 
-def _findings(made: Generated) -> list[str]:
-    return [f"{one.check} {one.text}" for one in check_health(snapshot(made.tables))][:3]
+def _findings(made: Generated, declared: Collection[str]) -> list[str]:
+    found = check_health(snapshot(made.tables))
+    return [f"{one.check} {one.text}" for one in found if one.check not in declared][:3]
 
 
 def snapshot(tables: WorldTables) -> Snapshot:

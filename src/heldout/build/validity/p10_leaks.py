@@ -5,7 +5,8 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from heldout.build.validity import Point, Subject
+from heldout.build.validity.points import Point
+from heldout.build.validity.subject import Subject
 
 WORDS = re.compile(
     r"(?<![a-z])(scenario|fault|faulty|inject\w*|culprit|decoy|root.?cause|ground.?truth|synthetic"
@@ -14,16 +15,21 @@ WORDS = re.compile(
 )
 
 
+_BLANKS = re.compile(r"\{(?:said|new|old|holder|seat|name|next|why|kind|leaf|value|peer)\}")
+
+
 def check(subject: Subject) -> Sequence[str]:
-    """Search every text of the world and the alert for tell-tale words, canary and spec id."""
+    """Search every text of the world and the alert for tell-tale words, blanks that were not
+    filled in, canary, spec id and the words of the truth.
+    """
     spec, truth = subject.spec, subject.truth
-    texts = dict.fromkeys(_texts(subject))
+    secret = [one for one in (spec.canary, spec.id, truth.mechanism) if one]
     found = []
-    for text in texts:
-        hit = WORDS.search(text)
+    for text in dict.fromkeys(_texts(subject)):
+        hit = WORDS.search(text) or _BLANKS.search(text)
         if hit:
             found.append(f"a visible text holds '{hit.group(0)}': {text[:60]!r}")
-        if spec.canary in text or spec.id in text or truth.mechanism in text:
+        elif any(one in text for one in secret):
             found.append(f"a visible text holds the canary, the id or the truth: {text[:60]!r}")
     return found[:5]
 
@@ -37,9 +43,11 @@ def _texts(subject: Subject) -> list[str]:
         ("alert", ("rule", "text")),
         ("fact", ("field", "value_json")),
         ("metric_series", ("name", "unit")),
+        ("data_gap", ("source", "note")),
     ):
         for column in columns:
             texts += view.tables.columns[table][column]
+    texts += [line[3] for line in view.tables.lines]
     for block in view.tables.logs:
         texts += block.templates
     return [str(text) for text in texts]

@@ -1,10 +1,12 @@
-"""A world has the size of a real estate."""
+"""A world has the size of a real estate, and comes out with the digests its spec pins."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from heldout.build.validity import Point, Subject
+from heldout.build.validity.points import Point
+from heldout.build.validity.subject import Subject
+from heldout.truth import truth_digest
 
 RANGES: Mapping[str, tuple[int, int]] = {
     "entity": (1100, 2000),
@@ -16,9 +18,16 @@ RANGES: Mapping[str, tuple[int, int]] = {
 
 
 def check(subject: Subject) -> Sequence[str]:
-    """Count rows; overlays on imported topologies and scaled-down worlds are exempt."""
+    """Count rows and compare digests.
+
+    Overlays on imported topologies and scaled-down worlds are exempt from the sizes.
+    """
+    return [*_sizes(subject), *_digests(subject)]
+
+
+def _sizes(subject: Subject) -> list[str]:
     if subject.spec.origin == "overlay" or float(subject.spec.knobs.get("scale", 1)) < 1:
-        return ()
+        return []
     found = []
     tables = subject.view.tables
     for name, (least, most) in RANGES.items():
@@ -28,6 +37,17 @@ def check(subject: Subject) -> Sequence[str]:
             count = len(next(iter(tables.columns[name].values())))
         if not least <= count <= most:
             found.append(f"{count} rows of {name}, outside {least} to {most}")
+    return found
+
+
+def _digests(subject: Subject) -> list[str]:
+    """What a frozen spec pins is what it makes."""
+    spec = subject.spec
+    found = []
+    if spec.world_digest and subject.refused is None and subject.digest != spec.world_digest:
+        found.append("the world differs from the digest in its spec")
+    if spec.truth_digest and truth_digest(subject.truth) != spec.truth_digest:
+        found.append("the truth differs from the digest in its spec")
     return found
 
 
