@@ -17,7 +17,7 @@ FAULT = Fault(
             "new connection to the data tier dropped on its way out after {1} ms: {holder} lists "
             "only {new} ({said}={new})"
         ),
-        "{0} connections left of those opened before; {said} of {holder} is {new}, no data",
+        "{0} connections to data left, new ones dropped; {said} of {holder} is {new}",
     ),
     gauge=Gauge("egress_drops", "per_min", 0, 230),
     trigger=Trigger(

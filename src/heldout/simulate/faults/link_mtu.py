@@ -17,10 +17,10 @@ FAULT = Fault(
     values=((1450, 1500), (1400, 1500), (1380, 1500)),
     logs=(
         (
-            "answer {0} stalled after its first packet: large packets are lost on the way "
-            "({said}={new}, path carries {old}), small ones pass"
+            "answer {0} stalled after its first packet: large packets from nodes of {holder} are "
+            "lost ({said}={new}, path carries {old}), small ones pass"
         ),
-        "probe fine, transfer of {0} KiB hangs after {1} ms; {said} is {new}",
+        "probe fine, large transfer {0} hangs after {1} ms; {said} of {holder} is {new}",
     ),
     gauge=Gauge("retransmitted_segments", "per_s", 2, 640),
     trigger=Trigger(

@@ -17,7 +17,7 @@ FAULT = Fault(
     values=(("Cluster", "Local"),),
     logs=(
         "caller {0} found no endpoint on its own node ({said}={new}), connection refused",
-        "{0} callers on nodes without a replica; {said} is {new}, replicas are ready elsewhere",
+        "{0} callers on nodes without a replica; {said} is {new}, other nodes have some",
     ),
     gauge=Gauge("callers_without_endpoint", "count", 0, 48),
     trigger=Trigger(

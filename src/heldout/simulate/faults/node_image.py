@@ -22,7 +22,7 @@ FAULT = Fault(
             "worker {0} killed by its group for memory: heap sized from the node, accounting "
             "hierarchy of {said}={new} cannot be read by this runtime"
         ),
-        "heap ceiling read as {1} MiB on a node of {said} {new}, limit of the container not seen",
+        "heap ceiling read as {1} MiB of node memory under {said} {new}, own limit not seen",
     ),
     gauge=Gauge("group_kills", "per_min", 0, 12),
     trigger=Trigger(

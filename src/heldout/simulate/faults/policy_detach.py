@@ -24,7 +24,7 @@ FAULT = Fault(
             "AccessDenied: role {holder} may not perform the operation, attached_policies={new} "
             "(request {0})"
         ),
-        "session renewed with fewer rights: attached_policies is {new}, {0} operations denied",
+        "role {holder} has fewer rights: attached_policies is {new}, {0} operations denied",
     ),
     gauge=Gauge("operations_denied", "per_min", 0, 160),
     trigger=Trigger(

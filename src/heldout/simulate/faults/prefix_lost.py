@@ -22,7 +22,7 @@ FAULT = Fault(
             "replica stuck in creation: no free address on its node, only single addresses are "
             "handed out ({said}={new} on {holder}), attempt {0}"
         ),
-        "{0} requests queued, replicas wait for an address; {said} of {holder} is {new}",
+        "{0} requests queued, replicas stuck without an address; {said} of {holder} is {new}",
     ),
     gauge=Gauge("pods_without_address", "count", 0, 9),
     trigger=Trigger(

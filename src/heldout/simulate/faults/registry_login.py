@@ -16,7 +16,7 @@ FAULT = Fault(
     holder=("runs_on>Deployment", "runs_on>NodeGroup", "uses_identity>Secret"),
     field="registry.login_id",
     said="login_id",
-    values=(("pull-2210", "pull-2604"), ("reader-07", "reader-11"), ("mirror-a4", "mirror-c1")),
+    values=(("pull2210", "pull2604"), ("reader07", "reader11"), ("mirror4a", "mirror9c")),
     logs=(
         (
             "replica cannot start: registry refused the image pull with 401, its node presents the"

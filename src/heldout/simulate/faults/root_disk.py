@@ -21,7 +21,7 @@ FAULT = Fault(
             "replica cannot start: no space left on device while pulling image "
             "(root_volume_gib={new} on its node)"
         ),
-        "{0} requests queued, replicas on new nodes wait for disk; root_volume_gib is {new}",
+        "{0} requests queued, new nodes have no space for images; root_volume_gib is {new}",
     ),
     gauge=Gauge("replicas_waiting", "count", 0, 7),
     trigger=Trigger(

@@ -20,7 +20,7 @@ FAULT = Fault(
             "dial timed out after {1} ms, no answer to SYN; ingress.data_port of {holder} does "
             "not list this subnet"
         ),
-        "new connections time out while {0} old ones still work (ingress.data_port)",
+        "new connections blocked by {holder} while {0} old ones still work (ingress.data_port)",
     ),
     gauge=Gauge("dial_timeouts", "per_min", 0, 120),
     trigger=Trigger(

@@ -24,7 +24,7 @@ FAULT = Fault(
             "{0} requests queued, replicas not added: autoscaler {holder} reads no metric "
             "({said}={new})"
         ),
-        "replicas as at night while {0} requests wait; {said} of {holder} is {new}, no series",
+        "autoscaler idle while {0} requests wait; {said} of {holder} is {new}, no series",
     ),
     gauge=Gauge("wanted_minus_running", "count", 0, 8),
     trigger=Trigger(

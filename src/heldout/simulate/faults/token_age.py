@@ -22,7 +22,7 @@ FAULT = Fault(
             "401 from the cluster api for call {0}: token read once at start has expired, {holder}"
             " takes none older ({said}={new})"
         ),
-        "token of this process is past its age ({said} is {new}), {0} watches lost since start",
+        "token of this process is past its age ({said} is {new}), {0} watches refused since start",
     ),
     gauge=Gauge("api_unauthorized", "per_min", 0, 75),
     trigger=Trigger(

@@ -21,7 +21,7 @@ FAULT = Fault(
             "replica cannot start: volume of {holder} is held by a replica on a lost node, "
             "{said}={new} allows one, attach attempt {0}"
         ),
-        "{0} requests queued, waiting to attach {holder} ({said} is {new}), holder does not answer",
+        "{0} requests queued, waiting to attach volume {holder} ({said} is {new}), node is lost",
     ),
     gauge=Gauge("attach_wait_s", "s", 2, 860),
     trigger=Trigger(
