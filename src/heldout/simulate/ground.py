@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-from heldout.simulate.streams import token
+from heldout.simulate.streams import stream, token
 
 DEPENDS = ("calls", "reads_writes", "consumes_from", "routes_to")
 """Predicates along which trouble at the far end becomes trouble at the near end."""
@@ -159,6 +159,7 @@ class Ground:
     _out: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     _in: dict[int, list[tuple[str, int]]] = field(default_factory=dict)
     _claimed: dict[int, int] = field(default_factory=dict)
+    _draws: list[float] = field(default_factory=list)
 
     def add(
         self, kind: str, name: str, cluster: str = "", /, *, id: str = "", cloud: str = "",
@@ -198,7 +199,7 @@ class Ground:
             self.base[(entity, name.replace("__", "."))] = value
 
     def link(self, src: int, predicate: str, dst: int, *, said: Said | None = None) -> None:
-        """An edge; provenance is drawn from the names of its ends unless given."""
+        """An edge; provenance is drawn unless given."""
         self.edges.append(Edge(src, predicate, dst, *(said or self._said(src, predicate, dst))))
         self._out.setdefault(src, []).append((predicate, dst))
         self._in.setdefault(dst, []).append((predicate, src))
@@ -219,8 +220,10 @@ class Ground:
 
     def _said(self, src: int, predicate: str, dst: int) -> Said:
         one, other = self.entities[src], self.entities[dst]
-        draws = token(self.seed, "edge", one.id, predicate, other.id, digits=16)
-        draw, sure = int(draws[:8], 16) / 16**8, int(draws[8:], 16) / 16**8
+        if not self._draws:
+            number = len(self.edges)
+            self._draws = stream(self.seed, "edges", number).random(4096).tolist()
+        draw, sure = self._draws.pop(), self._draws.pop()
         if predicate in TRAFFIC:
             # Seen in traffic and declared as well, or seen and nowhere declared.
             provenance = "inferred" if draw < self.undeclared else "observed"

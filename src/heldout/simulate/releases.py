@@ -9,7 +9,7 @@ import numpy as np
 from heldout.simulate.dressing import DRAWS, dress, image_at
 from heldout.simulate.ground import Change, Edit
 from heldout.simulate.landscape import Landscape
-from heldout.simulate.rhythm import MINUTE, moments
+from heldout.simulate.rhythm import MINUTE, SECOND, moments
 from heldout.simulate.streams import stream
 
 _STAGES = (("integration", 1.5), ("staging", 1.07))
@@ -66,11 +66,9 @@ def _wave(
     """One version in every cluster, 6 to 60 minutes apart; the present may cut a wave short."""
     version = image_at(land.ground, copies[0], ts, start)
     rows = rng.random((len(copies), DRAWS)).tolist()
-    gaps = np.cumsum(rng.integers(6 * MINUTE, 60 * MINUTE, len(copies))).tolist()
-    first = gaps[0]
-    made = []
-    for at, (entity, u, gap) in enumerate(zip(copies, rows, gaps, strict=True)):
-        when = ts + gap - first
+    made, when = [], ts
+    for at, (entity, u) in enumerate(zip(copies, rows, strict=True)):
+        when += round((6 + 54 * u[11]) * MINUTE / SECOND) * SECOND if at else 0
         if when < min(now, protected.get((entity, "image"), _NEVER)):
             edit = Edit(entity, "image", version, None)
             made.append(dress(land, f"{key}/{at}", when, (edit,), u, type_="deploy"))
@@ -95,10 +93,10 @@ def _stages(
     made, when = [], ts
     for stage, part in reversed(_STAGES):
         for again in range(int(part) + int(rng.random() < part % 1)):
-            when -= int(rng.integers(8 * MINUTE, 50 * MINUTE))
+            u = rng.random(DRAWS).tolist()
+            when -= round((8 + 42 * u[11]) * MINUTE / SECOND) * SECOND
             own = f"{version}-rc{again + 1}" if skips or again else version
             edit = Edit(pipeline, f"{stage}.version", own, None)
-            u = rng.random(DRAWS).tolist()
             if when > start:
                 made.append(dress(land, f"{key}/{stage}/{again}", when, (edit,), u, type_="deploy"))
     return made

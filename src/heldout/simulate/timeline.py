@@ -120,13 +120,17 @@ class _Writer:
             holders.setdefault(self.land.ground.entities[entity].kind, []).append(entity)
         base, edits = self.land.ground.base, []
         for kind, entities in holders.items():
-            for spec, field in self.land.fields(kind):
-                start, draw = int(rng.integers(len(entities))), float(rng.random())
-                having = (entities[(start + n) % len(entities)] for n in range(len(entities)))
+            fields = self.land.fields(kind)
+            draws = rng.random((len(fields), 2)).tolist()
+            for (spec, field), (start, draw) in zip(fields, draws, strict=True):
+                at = int(start * len(entities))
                 other = next(
-                    (e for e in having if (e, field) in base and (e, field) not in self.protected),
+                    (
+                        one for one in (*entities[at:], *entities[:at])
+                        if (one, field) in base and (one, field) not in self.protected
+                    ),
                     None,
-                )
+                )  # fmt: skip
                 edit = None if other is None else self._step(other, spec, field, draw)
                 if edit is not None:
                     edits.append(edit)

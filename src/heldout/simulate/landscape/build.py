@@ -7,9 +7,9 @@ from typing import Any
 
 import numpy as np
 
-from heldout.simulate.catalog import VERSIONED, fields_of
+from heldout.simulate.catalog import VERSIONED
 from heldout.simulate.ground import Ground
-from heldout.simulate.landscape.estate import Landscape, spell
+from heldout.simulate.landscape.estate import Landscape
 from heldout.simulate.landscape.plan import Plan
 from heldout.simulate.names import NameBook
 from heldout.simulate.streams import stream
@@ -63,6 +63,7 @@ class Build:
         self.shared_names = plan.archetype == "fleet"
         self._names: dict[str, str] = {}
         self._settings: dict[tuple[str, str, str], Any] = {}
+        self._draws: list[float] = []
 
     def rng(self, part: str) -> np.random.Generator:
         """The stream of one part of the estate."""
@@ -88,20 +89,22 @@ class Build:
         Things of one name in several clusters come from one template: a copy has the same values,
         but for the few that its cluster overrides.
         """
-        specs = fields_of(kind)
-        rng = self.rng("settings")
-        draws = rng.integers(0, 1 << 30, len(specs)).tolist()
-        overrides = rng.random(len(specs)).tolist() if self.shared_names else None
-        name, base, style = self.ground.name(entity), self.ground.base, self.land.style
-        for at, spec in enumerate(specs):
-            if spec.field in VERSIONED or (at >= most and draws[at] % 3):
+        name, base = self.ground.name(entity), self.ground.base
+        for at, (spec, path) in enumerate(self.land.fields(kind)):
+            draw = self._draw()
+            if spec.field in VERSIONED or (at >= most and draw > 1 / 3):
                 continue
-            value = spec.values[draws[at] % len(spec.values)]
-            if overrides is not None:
-                first = self._settings.setdefault((kind, name, spec.field), value)
-                if overrides[at] >= _OVERRIDDEN:
+            value = spec.values[int(draw * 7919) % len(spec.values)]
+            if self.shared_names:
+                first = self._settings.setdefault((kind, name, path), value)
+                if self._draw() >= _OVERRIDDEN:
                     value = first
-            base[(entity, spell(spec.field, style))] = value
+            base[(entity, path)] = value
+
+    def _draw(self) -> float:
+        if not self._draws:
+            self._draws = self.rng("settings").random(4096).tolist()
+        return self._draws.pop()
 
     def add(self, kind: str, name: str, cluster: str = "", /, **facts: Any) -> int:
         """A new entity with its kind's settings."""
