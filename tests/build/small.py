@@ -2,17 +2,22 @@
 
 from __future__ import annotations
 
+import shutil
 from pathlib import Path
 
 from heldout.build import SetPlan
 from heldout.settings import Settings
 
 PLAN = SetPlan(
-    "tiny", seed=3, traps=4, onset_controls=2, no_change=1, scale=0.5, log_lines=2000, events=1200
-)
+    "tiny", seed=3, traps=4, onset_controls=2, no_change=1, spare=1.2, scale=0.25, log_lines=1500,
+    events=900,
+)  # fmt: skip
 
 
-def project(root: Path) -> Settings:
-    """An empty project."""
+def project(root: Path, *, brain: bool = False) -> Settings:
+    """An empty project, with this repository's brain where one is needed."""
     (root / "datasets").mkdir(parents=True, exist_ok=True)
-    return Settings(root=root)
+    if brain:
+        shutil.copytree(Path(__file__).resolve().parents[2] / "brain", root / "brain")
+        (root / "heldout.toml").write_text('name = "tests"\nset = "tiny"\n', encoding="utf-8")
+    return Settings(root=root, set="tiny")

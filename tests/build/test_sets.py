@@ -11,11 +11,23 @@ import pytest
 from tests.build.small import PLAN, project
 from tests.simulate.small import small_spec
 from tests.simulate.test_grafting import estate
+from typer.testing import CliRunner
 
 from heldout import split as split_module
 from heldout.build import SetPlan, append_incident, build_everything, cases, make_set, rehash
+from heldout.build.making import SetReport
+from heldout.build.records import FILE as RECORD
+from heldout.build.records import read_record
+from heldout.build.similarity import THRESHOLD
 from heldout.build.worlds import place_of
-from heldout.errors import SpecError, SplitViolation, UsageError, WorldError
+from heldout.cli.main import app
+from heldout.errors import (
+    HeldoutError,
+    SpecError,
+    SplitViolation,
+    UsageError,
+    WorldError,
+)
 from heldout.settings import Settings
 from heldout.simulate import generate, graft
 from heldout.split import HeldoutAccess, read_specs, read_split
@@ -32,18 +44,138 @@ def build_role() -> Iterator[None]:
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Settings:
-    """A project with the small set, made once."""
-    settings = project(tmp_path_factory.mktemp("project"))
-    make_set(settings, PLAN)
-    return settings
+def making(tmp_path_factory: pytest.TempPathFactory) -> tuple[Settings, SetReport]:
+    """A project with the small set, made once beside a README of somebody's, and the report."""
+    settings = project(tmp_path_factory.mktemp("project"), brain=True)
+    (settings.datasets / "tiny").mkdir()
+    (settings.datasets / "tiny" / "README.md").write_text("mine\n", encoding="utf-8")
+    return settings, make_set(settings, PLAN)
+
+
+@pytest.fixture(scope="module")
+def made(making: tuple[Settings, SetReport]) -> Settings:
+    """The project with the small set."""
+    return making[0]
 
 
 @pytest.fixture
 def own(made: Settings, tmp_path: Path) -> Settings:
     """A copy of that project, to be broken."""
     shutil.copytree(made.root, tmp_path / "project")
-    return Settings(root=tmp_path / "project")
+    return Settings(root=tmp_path / "project", set="tiny")
+
+
+def run(settings: Settings, *words: str) -> tuple[str, HeldoutError | None]:
+    """What 'heldout build' prints, and the error that it ends with."""
+    done = CliRunner().invoke(app, ["build", "--project", str(settings.root), *words])
+    if done.exception is not None and not isinstance(done.exception, HeldoutError | SystemExit):
+        raise done.exception
+    return done.output, done.exception if isinstance(done.exception, HeldoutError) else None
+
+
+def test_a_set_takes_what_its_plan_wants_from_a_larger_pool(
+    making: tuple[Settings, SetReport],
+):
+    """Counts are the plan's, discards have reasons, and only the set's worlds stay cached."""
+    settings, report = making
+    assert {kind: sum(pair) for kind, pair in report.kinds.items()} == PLAN.wanted
+    assert report.record.places > PLAN.total
+    assert all(report.record.discards.values())
+    assert read_record(settings.set_dir("tiny")) == report.record
+    assert report.alike < THRESHOLD
+    assert "discarded" in "\n".join(report.lines()) or not report.record.discards
+    assert len(list(settings.worlds.iterdir())) == PLAN.total
+    assert (settings.datasets / "tiny" / "README.md").read_text(encoding="utf-8") == "mine\n"
+
+
+def test_the_sides_share_no_fault_and_no_half_of_the_stock_of_names(made: Settings):
+    """Each side has its bank; what was moved to it is named anew."""
+    directory = made.set_dir("tiny")
+    train = read_specs(directory, "train")
+    test = read_specs(directory, "test", HeldoutAccess())
+    assert {spec.knobs["bank"] for spec in train} == {0}
+    assert {spec.knobs["bank"] for spec in test} == {1}
+    assert not {spec.fault for spec in train} & {spec.fault for spec in test}
+
+
+@pytest.mark.parametrize(
+    "where", ["heldout.build.making.write_record", "heldout.build.making._split"]
+)
+def test_a_making_that_dies_leaves_no_set(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, where: str
+):
+    """Wherever it is stopped: no specs, no split, no worlds."""
+    settings = project(tmp_path)
+    monkeypatch.setattr(where, _killed)
+    few = replace(PLAN, traps=0, onset_controls=2, no_change=0, spare=1.0)
+    with pytest.raises(KeyboardInterrupt):
+        make_set(settings, few)
+    assert list(settings.datasets.iterdir()) == []
+    assert list(settings.worlds.iterdir()) == []
+
+
+def _killed(*_: object) -> None:
+    raise KeyboardInterrupt
+
+
+def test_a_pool_that_cannot_fill_its_plan_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """The kind that is missing and the reasons are named; nothing is written."""
+    settings = project(tmp_path)
+    monkeypatch.setattr("heldout.build.admission.generate", _no_place)
+    with pytest.raises(SpecError, match=r"0 of 2 places for 'trap'.*80 x no place"):
+        make_set(settings, PLAN)
+    assert list(settings.datasets.iterdir()) == []
+
+
+def _no_place(*_: object) -> None:
+    raise SpecError("no place: anywhere")
+
+
+def test_the_summary_of_a_validation_ends_with_the_number_of_valid_incidents(own: Settings):
+    """The points and discards are listed; a finding is an error with code 3."""
+    said, error = run(own, "--set", "tiny", "--validate", "--workers", "1")
+    assert said.splitlines()[-1].endswith("valid incidents")
+    spec = read_specs(own.set_dir("tiny"), "train")[0]
+    path = own.set_dir("tiny") / "specs" / f"{spec.id}.toml"
+    write_spec(replace(spec, canary=spec.fault.rjust(16, "x")), path)
+    assert error is None, str(error)
+
+
+def test_the_record_of_the_pool_is_read_with_care(own: Settings):
+    """A malformed one is named, a missing one is none."""
+    path = own.set_dir("tiny") / RECORD
+    path.write_text("places = 'many'\n", encoding="utf-8")
+    with pytest.raises(SpecError, match="record of the pool"):
+        read_record(path.parent)
+    path.unlink()
+    assert read_record(path.parent) is None
+
+
+@pytest.mark.parametrize(
+    ("words", "what"),
+    [
+        (("--make", "tiny"), "frozen"),
+        (("--make", "new", "--plan", "prod_hrd"), "no plan"),
+        (("--make", "new", "--set", "tiny"), "new set"),
+        (("--make", "../new"), "cannot name a set"),
+        (("--make", "new", "--traps", "1", "--controls", "0"), "two incidents"),
+        (("--make", "new", "--scale", "9"), "out of range"),
+        (("--make", "new", "--harden-against", "sim/anchord"), "no simulated model"),
+        (("--make", "new", "--harden-against", "nobody/any"), "nobody"),
+        (("--plan", "classic"), "needs --make"),
+        (("--out", "here"), "needs --vary"),
+        (("--vary", "inc-none", "2"), "no incident 'inc-none'"),
+        (("--set", "nowhere"), "no set 'nowhere'"),
+    ],
+)
+def test_words_that_do_not_fit_are_named(made: Settings, words: tuple[str, ...], what: str):
+    """One sentence, no traceback, and nothing is made."""
+    before = sorted(path.name for path in made.datasets.iterdir())
+    _, error = run(made, *words)
+    assert error is not None
+    assert what in error.sentence()
+    assert error.exit_code in (1, 2)
+    assert sorted(path.name for path in made.datasets.iterdir()) == before
 
 
 def test_both_sides_stand_with_worlds_and_alerts(made: Settings):
@@ -68,10 +200,10 @@ def test_the_test_side_needs_access(made: Settings):
 def test_a_missing_world_is_made_again_with_the_same_digest(own: Settings):
     """The cache may be lost; what comes back must have the pinned digests."""
     shutil.rmtree(own.state)
-    said = build_everything(own, "tiny", workers=1)
-    assert said.splitlines()[-1] == f"{PLAN.total} valid incidents"
-    assert f"made {PLAN.total}" in said
-    assert "made 0" in build_everything(own, "tiny", workers=1)
+    built = build_everything(own, "tiny", workers=1)
+    assert built.lines[-1] == f"{PLAN.total} valid incidents"
+    assert f"made {PLAN.total}" in built.text
+    assert "made 0" in build_everything(own, "tiny", workers=1).text
 
 
 def test_worker_processes_make_the_same_worlds(own: Settings):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heldout.build.sets import freeze_incident, store_incident
+from heldout.build.freezing import freeze_incident, store_incident
 from heldout.build.topologies import topology_path, write_topology
 from heldout.errors import SpecError
 from heldout.settings import Settings

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shutil
 import uuid
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from concurrent.futures import ProcessPoolExecutor
 from multiprocessing import get_context
 from pathlib import Path
@@ -122,12 +122,29 @@ T = TypeVar("T")
 R = TypeVar("R")
 
 
-def mapped(work: Callable[[T], R], tasks: Sequence[T], workers: int) -> list[R]:
-    """``work`` over all tasks, in order, in up to ``workers`` spawned processes."""
+def mapped(
+    work: Callable[[T], R],
+    tasks: Sequence[T],
+    workers: int,
+    done: Callable[[int], None] | None = None,
+) -> list[R]:
+    """``work`` over all tasks, in order, in up to ``workers`` spawned processes.
+
+    ``done`` is told how many results there are whenever one more is.
+    """
     if workers <= 1 or len(tasks) <= 1:
-        return [work(task) for task in tasks]
+        return _collected(map(work, tasks), done)
     with ProcessPoolExecutor(min(workers, len(tasks)), mp_context=get_context("spawn")) as pool:
-        return list(pool.map(work, tasks))
+        return _collected(pool.map(work, tasks), done)
+
+
+def _collected(results: Iterable[R], done: Callable[[int], None] | None) -> list[R]:
+    found: list[R] = []
+    for result in results:
+        found.append(result)
+        if done is not None:
+            done(len(found))
+    return found
 
 
 def _job(settings: Settings, directory: Path, spec: Spec) -> Job:
