@@ -149,8 +149,6 @@ class Ground:
     cloud: str = "aws"
     clouds: dict[str, str] = field(default_factory=dict)
     """The provider of each cluster; ``cloud`` where none is named."""
-    undeclared: float = 0.1
-    """Share of the dependencies seen in traffic that are declared nowhere."""
     entities: list[Entity] = field(default_factory=list)
     edges: list[Edge] = field(default_factory=list)
     base: dict[tuple[int, str], Any] = field(default_factory=dict)
@@ -225,9 +223,7 @@ class Ground:
             self._draws = stream(self.seed, "edges", number).random(4096).tolist()
         draw, sure = self._draws.pop(), self._draws.pop()
         if predicate in TRAFFIC:
-            # Seen in traffic and declared as well, or seen and nowhere declared.
-            provenance = "inferred" if draw < self.undeclared else "observed"
-            return provenance, confidence(provenance, sure), "traffic"
+            return "observed", confidence("observed", sure), "traffic"
         provenance = drawn(LIVE_SAID if one.kind == "Pod" or other.kind == "Pod" else SAID, draw)
         if provenance == "declared":
             source = "iac" if one.kind in CLOUD_MADE else "git"

@@ -1,7 +1,7 @@
 """Names that an organisation could have invented: brand-like words and two-word names.
 
-None is plain operations vocabulary, because such a name cannot be told from method text. A *bank*
-is one of two disjoint halves of the stock; the two sides of a split use different banks, so no
+None is a word of operations or of the dictionary, but for the two words of a two-word name, which
+are rare ones: a plain name cannot be told from method text. A *bank* is one of two disjoint halves of the stock; the two sides of a split use different banks, so no
 name of one side can occur on the other.
 """
 
@@ -34,7 +34,7 @@ _FIRST_WORDS = _words("""
 amber brisk cobalt dusky ember feral gilded hazel ivory jolly keen lunar mossy noble ochre pale
 quiet russet sable tawny umber velvet wry young zesty ashen bright copper drowsy early frosty
 gentle humble icy jade kindly lofty merry nimble olive placid rosy silver tidy upland vivid wild
-azure bonny crimson dapper elder floral golden hardy
+cerise bonny crimson dapper elder floral golden hardy
 """)
 _SECOND_WORDS = _words("""
 heron badger otter lynx marten plover thistle fennel juniper alder bramble clover sorrel yarrow
@@ -48,7 +48,8 @@ ada bruno carla dmitri elif farid greta hugo ines jonas kaia luis mira nils olga
 samir tessa uwe vera wim yara zeno aino bashir clea dario edda finn gita henk ilse joao kofi
 lena marek noor otto priya
 """)
-_REFUSED = ("core", "node", "proxy", "cache", "admin", "vault", "limit", "token", "metal", "delta")
+_REFUSED = ("core", "node", "proxy", "cache", "admin", "vault", "limit", "token", "metal", "delta",
+            "corrid", "corked", "corned", "narked", "morbid", "torrid", "harked", "bromid")  # fmt: skip
 
 
 def _half(words: Sequence[str], bank: int) -> list[str]:

@@ -54,7 +54,6 @@ class Build:
         self.stacks: list[int] = []
         self.accounts: list[int] = []
         self.places: list[Place] = []
-        self.ground.undeclared = plan.undeclared
         self.owning = 0
         """The team for which things are being made; the first one runs the platform."""
         self.team_of: dict[int, int] = {}

@@ -30,6 +30,7 @@ def write_records(build: Build) -> None:
     """Declare what stands in a stack, then add what is said and does not hold."""
     _declare(build)
     rng = build.rng("records")
+    _undeclared(build, rng)
     _unseen(build, rng)
     _untrue(build, rng)
 
@@ -46,6 +47,15 @@ def _declare(build: Build) -> None:
     ranked.sort()
     for _, entity in ranked[round(build.plan.drift * len(ranked)) :]:
         g.link(entity, "declared_in", build.stacks[build.team_of.get(entity, 0)])
+
+
+def _undeclared(build: Build, rng: np.random.Generator) -> None:
+    """Of the dependencies that traffic shows, some are declared nowhere and so only inferred."""
+    edges = build.ground.edges
+    seen = [at for at, edge in enumerate(edges) if edge.predicate in TRAFFIC]
+    for at in rng.permutation(seen)[: round(build.plan.undeclared * len(seen))].tolist():
+        sure = confidence("inferred", float(rng.random()))
+        edges[at] = edges[at]._replace(provenance="inferred", confidence=sure)
 
 
 def _unseen(build: Build, rng: np.random.Generator) -> None:
