@@ -174,17 +174,16 @@ class Walk:
     def holder(self) -> list[str]:
         """The entity with the field is found from the seat, edge by edge."""
         at = self.plot.binding.seat
-        ways = list(self.plot.binding.fault.holder)
-        ends = [at, *self._hops(ways)]
-        for first in range(0, len(ways), 3):
-            some = ways[first : first + 3]
-            goal = self.ground.id(ends[first + len(some)])
+        ways = self.plot.binding.fault.holder
+        for hop, end in zip(ways, self._hops(ways), strict=True):
             rows = self.ask(
-                "get_neighbors", id=self.ground.id(ends[first]), depth=len(some), limit=PAGE,
-                predicates=sorted({re.split("[<>]", hop)[0] for hop in some}),
+                "get_neighbors", id=self.ground.id(at), predicates=[re.split("[<>]", hop)[0]],
+                direction="out" if ">" in hop else "in", limit=PAGE,
             ).rows  # fmt: skip
-            if not _row(rows, "id", goal):
-                return ["the entity with the field is not among the seat's neighbours"]
+            if not _row(rows, "id", self.ground.id(end)):
+                name = self.ground.name(at)
+                return [f"on the way to the field the neighbours of {name} do not show the next"]
+            at = end
         return []
 
     def _hops(self, ways: Sequence[str]) -> list[int]:
