@@ -15,7 +15,7 @@ from heldout.brain import Brain
 from heldout.gate.engine import Engine
 from heldout.gate.report import Finding, GateReport
 from heldout.graph import write_world
-from heldout.graph.schema import TABLES, WorldTables
+from heldout.graph.schema import BLOCK_TABLES, TABLES, WorldTables
 from heldout.settings import Settings, load_settings
 from heldout.split import Split, write_split
 from heldout.truth import Decoy, Spec, Truth, write_spec, write_truth
@@ -184,7 +184,7 @@ def world_of(story: Story, number: int) -> WorldTables:
         {"id": f"a-{number:08x}", "ts": NOW, "rule": "Rule", "entity_id": "", "severity": "page",
          "text": story.alert, "state": "firing"}
     )  # fmt: skip
-    given = {name for name in TABLES if name not in {"log", "log_template", "metric_chunk"}}
+    given = {name for name in TABLES if name not in BLOCK_TABLES}
     columns = {
         name: {column: [row[column] for row in rows[name]] for column, _ in TABLES[name]}
         for name in given

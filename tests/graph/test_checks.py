@@ -92,6 +92,14 @@ BROKEN: dict[str, tuple[Callable[[Builder], object], str, str, str]] = {
         "change_diff.event_id",
         "Add the change_event or drop the row",
     ),
+    "field that changes twice": (
+        lambda build: build.rows["change_diff"].append(
+            {**build.rows["change_diff"][0], "old_json": "12", "new_json": "20"}
+        ),
+        f"field 'data.pool.maxSize' of {eid(4)} changes twice",
+        f"change_diff of {cid(1)}",
+        "one diff for a field",
+    ),
     "type of change": (
         _first("change_event", type="sabotage"),
         "'sabotage' is not a type",

@@ -79,6 +79,8 @@ def test_every_table_counts_in_the_digest(tmp_path: Path, table: str):
     if table == "log":
         build.lines.append((NOW, eid(1), "INFO", "one more"))
     elif table == "metric_chunk":
+        metrics = replace(metrics, t0=metrics.t0 + SECOND)
+    elif table == "metric_value":
         metrics.values[0, 0] = 0.5
     else:
         row = build.rows[table][0]
@@ -313,7 +315,9 @@ def test_metric_values_survive_to_three_digits(tmp_path: Path):
         values=np.array([[0.0123456, 1234.56, np.nan, -7.25, 0.0, np.inf]], dtype=np.float32),
     )
     write_world(replace(tables, metrics=(block,)), tmp_path / "w")
-    values = read_table(tmp_path / "w", "metric_chunk")[0]["vals"]
+    values = [row["v"] for row in read_table(tmp_path / "w", "metric_value")]
+    chunk = {"series_id": "m-00000001", "t0": block.t0, "step_s": 300, "first": 0, "points": 6}
+    assert read_table(tmp_path / "w", "metric_chunk") == [chunk]
     assert values[0] == pytest.approx(0.0123456, rel=5e-4)
     assert values[1] == pytest.approx(1234.56, rel=5e-4)
     assert values[2] is None

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.graph.schema import OPEN_END, TABLES, LogBlock, MetricBlock, WorldTables
+from heldout.graph.schema import BLOCK_TABLES, OPEN_END, TABLES, LogBlock, MetricBlock, WorldTables
 
 SECOND = 1_000_000
 MINUTE = 60 * SECOND
@@ -164,7 +164,7 @@ class Builder:
         columns = {
             name: {column: [row[column] for row in rows] for column, _ in TABLES[name]}
             for name, rows in self.rows.items()
-            if name not in ("log", "log_template", "metric_chunk")
+            if name not in BLOCK_TABLES
         }
         return WorldTables(
             columns=columns,

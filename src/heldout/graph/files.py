@@ -24,29 +24,18 @@ import numpy as np
 
 from heldout.errors import WorldError
 from heldout.graph.checks import check_rows
-from heldout.graph.logs import render_logs
-from heldout.graph.schema import TABLES, MetricBlock, WorldTables
+from heldout.graph.database import scratch
+from heldout.graph.digest import content_digest, counts_of
+from heldout.graph.filling import arrange, store
+from heldout.graph.schema import SCHEMA_VERSION, TABLES, WorldTables
 
-SCHEMA_VERSION = 1
 MANIFEST = "manifest.json"
 REBUILD = "Delete the folder; 'heldout build' makes it again from the spec"
 
-_ROW_GROUP = 20_480
-_BLOCK_TABLES = ("log", "log_template", "metric_chunk")
-_ORDER: Mapping[str, str] = {
-    "entity": "id",
-    "fact": "entity_id, field, valid_from, valid_to, event_id, value_json",
-    "edge": "src, pred, dst, valid_from, valid_to",
-    "change_event": "ts, id",
-    "change_target": "event_id, entity_id, role",
-    "change_diff": "event_id, entity_id, field, old_json, new_json",
-    "metric_series": "id",
-    "alert": "ts, id",
-    "data_gap": "source, entity_id, since, until, note",
-}
-"""Rows are stored in this order, whatever order they were given in."""
-
-_NUMPY = {"BIGINT": np.int64, "INTEGER": np.int32, "FLOAT": np.float32, "BOOLEAN": np.bool_}
+_PARQUET = "format parquet, parquet_version v2, compression zstd, compression_level 1"
+_LAYOUT = {"metric_value": "row_group_size 1_966_080, dictionary_size_limit 1"}
+"""How a table is laid out: split byte by byte, metrics are half as large and quick to write."""
+_COMMON_LAYOUT = "row_group_size 20_480"
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,20 +49,6 @@ class WorldMeta:
     digest: str
 
 
-def connect() -> duckdb.DuckDBPyConnection:
-    """An in-memory database with one thread, in UTC, that never fetches an extension."""
-    con = duckdb.connect(
-        ":memory:",
-        config={
-            "threads": 1,
-            "autoinstall_known_extensions": False,
-            "autoload_known_extensions": False,
-        },
-    )
-    con.execute("set TimeZone = 'UTC'")
-    return con
-
-
 def write_world(tables: WorldTables, directory: Path) -> str:
     """Check and write a world; return its content digest.
 
@@ -81,156 +56,16 @@ def write_world(tables: WorldTables, directory: Path) -> str:
     is a disk that cannot take it; in both cases nothing is left behind. An existing folder of the
     same name is replaced.
     """
-    con = connect()
-    try:
-        _fill(con, tables)
-        check_rows(con, now=tables.now)
-        counts = {name: _count(con, name) for name in TABLES}
+    arranged = arrange(tables)
+    check_rows(arranged.plain(), now=tables.now)
+    with scratch() as con:
+        store(con, arranged)
         digest = content_digest(con, tables.now, tables.start, tables.meta)
         with _staged(directory) as stage:
             for name in TABLES:
                 _copy(con, name, stage / f"{name}.parquet")
-            _write_manifest(stage, tables, counts, digest)
-    finally:
-        con.close()
+            _write_manifest(stage, tables, counts_of(con), digest)
     return digest
-
-
-def _column(values: Sequence[Any], kind: str, where: str) -> np.ndarray[Any, Any]:
-    try:
-        if kind != "VARCHAR":
-            return np.asarray(values, dtype=_NUMPY[kind])
-        column = np.empty(len(values), dtype=object)
-        column[:] = ["" if value is None else str(value) for value in values]
-        return column
-    except (TypeError, ValueError, OverflowError) as error:
-        raise WorldError(
-            f"a value is no {kind} ({error})", where=where, mend="Give every row that type"
-        ) from error
-
-
-def _fill(con: duckdb.DuckDBPyConnection, tables: WorldTables) -> None:
-    unknown = sorted(set(tables.columns) - set(TABLES)) + sorted(
-        set(tables.columns) & set(_BLOCK_TABLES)
-    )
-    if unknown:
-        raise WorldError(
-            f"'{unknown[0]}' is not a table that is given by columns",
-            where="WorldTables.columns",
-            mend="heldout.graph.schema.TABLES lists them; logs and metrics are given as blocks",
-        )
-    for name, columns in TABLES.items():
-        ddl = ", ".join(f'"{column}" {kind}' for column, kind in columns)
-        con.execute(f"create table {name} ({ddl})")
-        if name not in _BLOCK_TABLES and name in tables.columns:
-            _insert(con, name, tables.columns[name])
-    render_logs(con, tables.logs, tables.lines)
-    _fill_metrics(con, tables.metrics)
-
-
-def _insert(con: duckdb.DuckDBPyConnection, name: str, given: Mapping[str, Sequence[Any]]) -> None:
-    wanted = TABLES[name]
-    if set(given) != {column for column, _ in wanted}:
-        odd = sorted(set(given) ^ {column for column, _ in wanted})
-        raise WorldError(
-            f"column '{odd[0]}' is missing or unknown", where=name, mend="See graph.schema.TABLES"
-        )
-    data = {column: _column(given[column], kind, f"{name}.{column}") for column, kind in wanted}
-    lengths = {len(values) for values in data.values()}
-    if len(lengths) != 1:
-        raise WorldError(
-            "columns differ in length", where=name, mend="Give each row a value in every column"
-        )
-    if lengths == {0}:
-        return
-    con.register("given", data)
-    casts = ", ".join(f'"{column}"::{kind}' for column, kind in wanted)
-    con.execute(f"insert into {name} select {casts} from given order by {_ORDER[name]}")
-    con.unregister("given")
-
-
-def _rounded(values: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, Any]:
-    """Keep 12 bits of each mantissa (3.6 decimal digits): portable, and small on disk.
-
-    A gap, given as NaN, is stored as NULL.
-    """
-    flat = np.ascontiguousarray(values, dtype="<f4").copy()
-    flat[np.isnan(flat)] = np.nan
-    bits = flat.view(np.uint32)
-    finite = np.isfinite(flat)
-    bits[finite] = (bits[finite] + np.uint32(0x400)) & np.uint32(0xFFFFF800)
-    return flat
-
-
-def _fill_metrics(con: duckdb.DuckDBPyConnection, blocks: Sequence[MetricBlock]) -> None:
-    for block in blocks:
-        values = _rounded(block.values)
-        if values.ndim != 2 or values.shape[0] != len(block.series_ids):
-            raise WorldError(
-                f"{len(block.series_ids)} series but values of shape {values.shape}",
-                where="MetricBlock",
-                mend="Give one row of values for each series",
-            )
-        count, length = values.shape
-        if not count or not length:
-            continue
-        con.register(
-            "given_value", {"place": np.repeat(np.arange(count), length), "v": values.ravel()}
-        )
-        con.register(
-            "given_series",
-            {
-                "place": np.arange(count),
-                "id": _column(block.series_ids, "VARCHAR", "MetricBlock.series_ids"),
-            },
-        )
-        # One thread reads in order, so that list() needs no ordering of its own: nine times faster.
-        con.execute(
-            "insert into metric_chunk select s.id::VARCHAR, $t0, $step, c.vals from "
-            "(select place, list(nullif(v, 'nan'::FLOAT)) as vals from given_value "
-            "group by place) c "
-            "join given_series s using (place) order by s.id",
-            {"t0": block.t0, "step": block.step_s},
-        )
-        con.unregister("given_value")
-        con.unregister("given_series")
-
-
-def _count(con: duckdb.DuckDBPyConnection, name: str) -> int:
-    row = con.execute(f"select count(*) from {name}").fetchone()
-    return int(row[0]) if row else 0
-
-
-def content_digest(
-    con: duckdb.DuckDBPyConnection, now: int, start: int, meta: Mapping[str, str]
-) -> str:
-    """sha256 over every row of every table in stored order, and over times and meta.
-
-    Column by column: numbers as little-endian bytes, texts as their lengths and their bytes.
-    """
-    total = hashlib.sha256()
-    head = {"schema": SCHEMA_VERSION, "now": now, "start": start, "meta": dict(meta)}
-    total.update(json.dumps(head, sort_keys=True).encode())
-    for name, columns in TABLES.items():
-        total.update(f"\n{name} {_count(con, name)}".encode())
-        numbers, texts = [], []
-        for column, kind in columns:
-            if kind == "VARCHAR":
-                numbers.append(f'strlen("{column}")::INTEGER')
-                texts.append(f"coalesce(string_agg(\"{column}\", ''), '')")
-            elif kind == "FLOAT[]":
-                numbers.append(f'len("{column}")::INTEGER')
-            else:
-                numbers.append(f'"{column}"')
-        named = ", ".join(f"{expression} as n{i}" for i, expression in enumerate(numbers))
-        for values in con.execute(f"select {named} from {name}").fetchnumpy().values():
-            total.update(np.ascontiguousarray(values).tobytes())
-        row = con.execute(f"select {', '.join(texts)} from {name}").fetchone() or ()
-        for text in row:
-            total.update(str(text).encode())
-    values = con.execute("select unnest(vals) as v from metric_chunk").fetchnumpy()["v"]
-    total.update(np.ma.filled(np.ma.asarray(values, dtype="<f4"), np.nan).tobytes())
-    return total.hexdigest()
 
 
 def _quoted(path: Path) -> str:
@@ -238,11 +73,8 @@ def _quoted(path: Path) -> str:
 
 
 def _copy(con: duckdb.DuckDBPyConnection, name: str, path: Path) -> None:
-    con.execute(
-        f"copy {name} to {_quoted(path)} "
-        "(format parquet, parquet_version v2, compression zstd, compression_level 1, "
-        f"row_group_size {_ROW_GROUP})"
-    )
+    layout = _LAYOUT.get(name, _COMMON_LAYOUT)
+    con.execute(f"copy {name} to {_quoted(path)} ({_PARQUET}, {layout})")
 
 
 def _write_manifest(
@@ -345,36 +177,74 @@ def verify_world(directory: Path, digest: str, *, deep: bool = False) -> None:
         if _file_hash(path) != raw["files"].get(name):
             raise WorldError("a file of the world was altered", where=str(path), mend=REBUILD)
     if deep:
-        con = connect()
-        try:
+        with scratch() as con:
             load_tables(con, directory)
-            check_rows(con, now=raw["now"])
+            check_rows(_plain(con), now=raw["now"])
             found = content_digest(con, raw["now"], raw["start"], raw["meta"])
-        finally:
-            con.close()
         if found != digest:
             raise WorldError(
                 "the rows of the world differ from its digest", where=str(directory), mend=REBUILD
             )
 
 
+def _plain(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, list[Any]]]:
+    """The tables in ``con`` as columns, but for the texts of lines and the values of metrics."""
+    found: dict[str, dict[str, list[Any]]] = {}
+    for name in TABLES:
+        if name != "metric_value":
+            wanted = "template_id" if name == "log" else "*"
+            columns = con.execute(f"select {wanted} from {name}").fetchnumpy()
+            found[name] = {
+                column: _present(values, f"{name}.{column}") for column, values in columns.items()
+            }
+    return found
+
+
+def _present(values: np.ndarray[Any, Any], where: str) -> list[Any]:
+    if values.dtype.kind == "f":
+        values = np.ma.filled(values, np.nan)
+    elif np.ma.is_masked(values):
+        raise WorldError("a value is missing", where=where, mend=REBUILD)
+    return values.tolist()  # type: ignore[no-any-return]
+
+
 def load_tables(
-    con: duckdb.DuckDBPyConnection, directory: Path, names: Sequence[str] = tuple(TABLES)
+    con: duckdb.DuckDBPyConnection,
+    directory: Path,
+    names: Sequence[str] = tuple(TABLES),
+    *,
+    lasting: bool = False,
 ) -> None:
-    """Load tables of a world into ``con``; a file that cannot be read is a :class:`WorldError`."""
+    """Load tables of a world into ``con``; a file that cannot be read is a :class:`WorldError`.
+
+    They are temporary, seen by ``con`` alone, unless they are to be ``lasting``.
+    """
+    made = "table" if lasting else "temp table"
     for name in names:
-        path = directory / f"{name}.parquet"
-        columns = ", ".join(f'"{column}"' for column, _ in TABLES[name])
-        try:
-            con.execute(
-                f"create table {name} as select {columns} from read_parquet({_quoted(path)})"
-            )
-        except duckdb.Error as error:
-            raise WorldError(
-                f"a file of the world cannot be read ({type(error).__name__})",
-                where=str(path),
-                mend=REBUILD,
-            ) from error
+        with _reading(directory, name) as source:
+            con.execute(f"create {made} {name} as {source}")
+
+
+@contextmanager
+def _reading(directory: Path, name: str) -> Iterator[str]:
+    """SQL that reads one table of a world; a failure inside the block is a WorldError."""
+    path = directory / f"{name}.parquet"
+    columns = ", ".join(f'"{column}"' for column, _ in TABLES[name])
+    try:
+        yield f"select {columns} from read_parquet({_quoted(path)})"
+    except duckdb.Error as error:
+        raise WorldError(
+            f"a file of the world cannot be read ({type(error).__name__})",
+            where=str(path),
+            mend=REBUILD,
+        ) from error
+
+
+def read_values(con: duckdb.DuckDBPyConnection, directory: Path) -> np.ndarray[Any, Any]:
+    """The values of all metric series of a world, one after the other, gaps as NaN."""
+    with _reading(directory, "metric_value") as source:
+        found = con.execute(source).fetchnumpy()["v"]
+    return np.ma.filled(np.ma.asarray(found, dtype=np.float32), np.nan)
 
 
 def read_table(directory: Path, name: str) -> list[dict[str, Any]]:
@@ -383,13 +253,10 @@ def read_table(directory: Path, name: str) -> list[dict[str, Any]]:
         raise WorldError(
             f"'{name}' is not a table", where=str(directory), mend="See graph.schema.TABLES"
         )
-    con = connect()
-    try:
+    with scratch() as con:
         load_tables(con, directory, (name,))
         columns = [column for column, _ in TABLES[name]]
         rows = con.execute(f"select * from {name}").fetchall()
-    finally:
-        con.close()
     return [dict(zip(columns, row, strict=True)) for row in rows]
 
 

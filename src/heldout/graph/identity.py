@@ -21,10 +21,11 @@ the new one was applied, ``gone <= born``:
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple
 
-import duckdb
+APART = ("namespace", "custom_kind")
+"""Fields that tell entities of one kind, name and cluster apart."""
 
 _HOMES = ("Namespace", "CloudAccount", "Region", "Vpc")
 """What an entity without a namespace may be part of and be told apart by."""
@@ -122,34 +123,52 @@ def chained(lives: Iterable[Life]) -> list[list[Life]]:
     return chains
 
 
-def incarnations(con: duckdb.DuckDBPyConnection) -> Incarnations:
-    """The incarnations in the tables of a world."""
-    rows = con.execute(
-        "select kind, name, cluster, id, first_seen, last_seen from entity "
-        "where (kind, name, cluster) in "
-        "(select (kind, name, cluster) from entity group by all having count(*) > 1) order by id"
-    ).fetchall()
-    homes = _homes(con, [row[3] for row in rows]) if rows else {}
-    lives: dict[tuple[str, ...], list[Life]] = {}
-    for kind, name, cluster, *life in rows:
-        lives.setdefault((kind, name, cluster, homes.get(life[0], "")), []).append(Life(*life))
-    return Incarnations(chain for group in lives.values() for chain in chained(group))
+class Named(NamedTuple):
+    """What an entity is known by, and its life."""
+
+    kind: str
+    name: str
+    cluster: str
+    life: Life
 
 
-def _homes(con: duckdb.DuckDBPyConnection, entities: Sequence[str]) -> dict[str, str]:
-    """What else tells entities apart: the namespace, else what they are part of; a custom kind."""
-    rows = con.execute(
-        """
-        select entity_id, string_agg(home, ' ' order by home) from (
-            select distinct entity_id, field || ' ' || value_json as home from fact
-            where field in ('namespace', 'custom_kind') and entity_id in (select unnest($ids))
-            union
-            select distinct src, p.kind || ' ' || p.name from edge join entity p on p.id = dst
-            where pred = 'part_of' and list_contains($homes, p.kind)
-            and src in (select unnest($ids)) and src not in
-            (select entity_id from fact where field = 'namespace'))
-        group by entity_id
-        """,
-        {"ids": list(entities), "homes": list(_HOMES)},
-    ).fetchall()
-    return dict(rows)
+def incarnations(
+    entities: Iterable[Named], homes: Callable[[Collection[str]], Mapping[str, str]]
+) -> Incarnations:
+    """Which of the entities are one object.
+
+    ``homes`` tells of given ids where they live (see :func:`homes_of`); it is asked only about
+    those that share kind, name and cluster, if there are any.
+    """
+    alike: dict[tuple[str, str, str], list[Life]] = {}
+    for one in entities:
+        alike.setdefault((one.kind, one.name, one.cluster), []).append(one.life)
+    groups = [lives for lives in alike.values() if len(lives) > 1]
+    known = homes([life.id for lives in groups for life in lives]) if groups else {}
+    chains: list[list[Life]] = []
+    for lives in groups:
+        by_home: dict[str, list[Life]] = {}
+        for life in lives:
+            by_home.setdefault(known.get(life.id, ""), []).append(life)
+        chains += [chain for together in by_home.values() for chain in chained(together)]
+    return Incarnations(chains)
+
+
+def homes_of(
+    facts: Iterable[tuple[str, str, str]], belongs: Iterable[tuple[str, str, str]]
+) -> dict[str, str]:
+    """Where entities live: the namespace, else what they are part of; and their custom kind.
+
+    Takes (entity, field, JSON) of their facts at any time, and (entity, kind, name) of whatever
+    they are or were part of.
+    """
+    found: dict[str, set[str]] = {}
+    placed = set()
+    for entity, field, value in facts:
+        if field in APART:
+            found.setdefault(entity, set()).add(f"{field} {value}")
+            placed.update([entity] * (field == "namespace"))
+    for entity, kind, name in belongs:
+        if kind in _HOMES and entity not in placed:
+            found.setdefault(entity, set()).add(f"{kind} {name}")
+    return {entity: "\n".join(sorted(texts)) for entity, texts in found.items()}

@@ -7,8 +7,9 @@ way for rendered blocks and for single lines, so that nothing tells one from the
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
-from typing import NamedTuple
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
+from typing import Any, NamedTuple
 
 import duckdb
 import numpy as np
@@ -30,9 +31,15 @@ _VARIABLE = re.compile(
 )
 
 
-def pattern_of(message: str) -> str:
+@lru_cache(maxsize=4096)
+def masked(message: str) -> str:
     """The message with what varies from line to line masked as ``<*>``."""
-    return _VARIABLE.sub(HOLE, _SLOT.sub(HOLE, message))
+    return _VARIABLE.sub(HOLE, message)
+
+
+def pattern_of(template: str) -> str:
+    """The pattern of a template's lines: its holes masked, and what would vary in its text."""
+    return masked(_SLOT.sub(HOLE, template))
 
 
 class _Template(NamedTuple):
@@ -48,14 +55,29 @@ class _Columns(NamedTuple):
     arg1: np.ndarray[tuple[int], np.dtype[np.int64]]
 
 
-def render_logs(
-    con: duckdb.DuckDBPyConnection,
-    blocks: Sequence[LogBlock],
-    lines: Sequence[tuple[int, str, str, str]],
-) -> None:
-    """Fill ``log`` and ``log_template``: all lines by time, ids from 1 in that order."""
+class Lines(NamedTuple):
+    """Log lines by time, before they are rendered: each has its pattern and what fills its holes.
+
+    ``templates`` are the columns of a table with one row for each template, ``patterns`` those of
+    ``log_template``.
+    """
+
+    ts: np.ndarray[tuple[int], np.dtype[np.int64]]
+    template: np.ndarray[tuple[int], np.dtype[np.int32]]
+    pattern: np.ndarray[tuple[int], np.dtype[np.int32]]
+    arg0: np.ndarray[tuple[int], np.dtype[np.int64]]
+    arg1: np.ndarray[tuple[int], np.dtype[np.int64]]
+    templates: Mapping[str, np.ndarray[tuple[int], np.dtype[np.generic]]]
+    patterns: Mapping[str, Sequence[Any]]
+
+
+_NO_NUMBERS = np.empty(0, dtype=np.int64)
+
+
+def arrange_lines(blocks: Sequence[LogBlock], lines: Sequence[tuple[int, str, str, str]]) -> Lines:
+    """All lines by time; those of one time in the order in which they are given."""
     templates: list[_Template] = []
-    parts: list[_Columns] = []
+    parts = [_Columns(_NO_NUMBERS, _NO_NUMBERS.astype(np.int32), _NO_NUMBERS, _NO_NUMBERS)]
     for block in blocks:
         parts.append(_block_columns(block, len(templates)))
         templates.extend(
@@ -65,39 +87,55 @@ def render_logs(
             )
         )
     literal_from = len(templates)
-    if lines:
-        parts.append(_line_columns(lines, templates))
-    if not parts:
-        return
+    parts.append(_line_columns(lines, templates))
     merged = _Columns(*(np.concatenate(column) for column in zip(*parts, strict=True)))
     order = np.argsort(merged.ts, kind="stable")
-    pattern_ids = _store_patterns(con, templates, literal_from)
-    con.register(
-        "given_line",
-        {
-            "id": np.arange(1, len(order) + 1, dtype=np.int64),
-            "ts": merged.ts[order],
-            "template": merged.template[order],
-            "arg0": merged.arg0[order],
-            "arg1": merged.arg1[order],
-        },
+    ids, patterns = _patterns(templates, literal_from)
+    template = merged.template[order]
+    return Lines(
+        merged.ts[order],
+        template,
+        np.array(ids, dtype=np.int32)[template],
+        merged.arg0[order],
+        merged.arg1[order],
+        _template_columns(templates, literal_from),
+        patterns,
     )
-    con.register("given_template", _template_columns(templates, literal_from, pattern_ids))
-    con.execute(
-        """
-        insert into log
-        select l.id, l.ts, t.entity_id, t.level, t.pattern,
-            case when t.many then replace(replace(t.head, '{0}', l.arg0::VARCHAR),
-                                          '{1}', l.arg1::VARCHAR)
-            else concat(t.head, case t.first when 0 then l.arg0 when 1 then l.arg1 end,
-                        t.middle, case t.second when 0 then l.arg0 when 1 then l.arg1 end,
-                        t.tail) end
-        from given_line l join given_template t on l.template = t.template
-        order by l.id
-        """
-    )
+
+
+def render_lines(con: duckdb.DuckDBPyConnection, lines: Lines) -> None:
+    """Make the temporary table ``log``: every line rendered, ids from 1 in order of time."""
+    given = lines._asdict()
+    con.register("given_template", given.pop("templates"))
+    del given["patterns"]
+    con.register("given_line", {"id": np.arange(1, len(lines.ts) + 1, dtype=np.int64), **given})
+    many = bool(lines.templates["many"].any())
+    con.execute(f"create temp table log as {_lines(any_many=many)}")
+    if con.execute("select 1 from log where id <> rowid + 1 limit 1").fetchone():
+        # The join kept another order than that of the lines, as it may when they are few.
+        con.execute("create or replace temp table log as select * from log order by id")
     con.unregister("given_line")
     con.unregister("given_template")
+
+
+def _lines(*, any_many: bool) -> str:
+    """SQL for the lines; texts with more than two holes take a way of their own, if there are any.
+
+    Sorting would cost a third of it all, so the order is only looked at afterwards.
+    """
+    message = (
+        "concat(t.head, case t.first when 0 then l.arg0 when 1 then l.arg1 end, "
+        "t.middle, case t.second when 0 then l.arg0 when 1 then l.arg1 end, t.tail)"
+    )
+    if any_many:
+        message = (
+            "case when t.many then replace(replace(t.head, '{0}', l.arg0::VARCHAR), "
+            f"'{{1}}', l.arg1::VARCHAR) else {message} end"
+        )
+    return (
+        f"select l.id, l.ts, l.pattern as template_id, {message} as msg "
+        "from given_line l join given_template t on l.template = t.template"
+    )
 
 
 def _block_columns(block: LogBlock, offset: int) -> _Columns:
@@ -138,32 +176,27 @@ def _line_columns(
     return _Columns(np.array([line[0] for line in lines], dtype=np.int64), index, none, none)
 
 
-def _store_patterns(
-    con: duckdb.DuckDBPyConnection, templates: Sequence[_Template], literal_from: int
-) -> list[int]:
-    """Number patterns by entity and text, so that a number says nothing of how a line was made."""
+def _patterns(
+    templates: Sequence[_Template], literal_from: int
+) -> tuple[list[int], dict[str, list[Any]]]:
+    """The pattern of each template, and the columns of ``log_template``.
+
+    Patterns are numbered by entity, text and level, so that a number tells nothing of its making.
+    """
     keys = [
-        (
-            template.entity,
-            pattern_of(template.text)
-            if index < literal_from
-            else _VARIABLE.sub(HOLE, template.text),
-        )
+        (template.entity, (pattern_of if index < literal_from else masked)(template.text),
+         template.level)
         for index, template in enumerate(templates)
-    ]
-    numbers = {key: number for number, key in enumerate(sorted(set(keys)), start=1)}
-    rows = sorted(numbers)
-    con.register(
-        "given",
-        {
-            "id": np.arange(1, len(rows) + 1, dtype=np.int32),
-            "entity_id": _texts([row[0] for row in rows]),
-            "template": _texts([row[1] for row in rows]),
-        },
-    )
-    con.execute("insert into log_template select id, entity_id, template from given order by id")
-    con.unregister("given")
-    return [numbers[key] for key in keys]
+    ]  # fmt: skip
+    rows = sorted(set(keys))
+    numbers = {key: number for number, key in enumerate(rows, start=1)}
+    columns: dict[str, list[Any]] = {
+        "id": list(range(1, len(rows) + 1)),
+        "entity_id": [row[0] for row in rows],
+        "level": [row[2] for row in rows],
+        "template": [row[1] for row in rows],
+    }
+    return [numbers[key] for key in keys], columns
 
 
 def _texts(values: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
@@ -173,7 +206,7 @@ def _texts(values: Sequence[str]) -> np.ndarray[tuple[int], np.dtype[np.object_]
 
 
 def _template_columns(
-    templates: Sequence[_Template], literal_from: int, pattern_ids: Sequence[int]
+    templates: Sequence[_Template], literal_from: int
 ) -> dict[str, np.ndarray[tuple[int], np.dtype[np.generic]]]:
     heads, middles, tails, firsts, seconds, many = [], [], [], [], [], []
     for index, template in enumerate(templates):
@@ -189,9 +222,6 @@ def _template_columns(
         many.append(over)
     return {
         "template": np.arange(len(templates), dtype=np.int32),
-        "entity_id": _texts([template.entity for template in templates]),
-        "level": _texts([template.level for template in templates]),
-        "pattern": np.array(pattern_ids, dtype=np.int32),
         "head": _texts(heads),
         "first": np.array(firsts, dtype=np.int8),
         "middle": _texts(middles),

@@ -233,6 +233,12 @@ def check_predicate(predicate: str, *, where: str = "edge") -> None:
         raise _refuse(f"'{predicate}' is not a predicate", predicate, PREDICATES, where)
 
 
+def fits(src_kind: str, predicate: str, dst_kind: str) -> bool:
+    """Whether ``src_kind predicate dst_kind`` is known and fits the signature."""
+    signature = PREDICATES.get(predicate)
+    return signature is not None and src_kind in signature.domain and dst_kind in signature.range
+
+
 def check_edge(src_kind: str, predicate: str, dst_kind: str, *, where: str = "edge") -> None:
     """Raise :class:`WorldError` unless ``src_kind predicate dst_kind`` fits the signature."""
     check_predicate(predicate, where=where)

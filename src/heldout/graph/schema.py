@@ -8,6 +8,8 @@ from typing import Any
 
 import numpy as np
 
+SCHEMA_VERSION = 2
+
 PROVENANCE = ("observed", "declared", "inferred", "asserted")
 SOURCES = ("iac", "aws", "gcp", "azure", "k8s", "git", "cicd", "traffic", "human")
 CHANGE_TYPES = (
@@ -45,17 +47,18 @@ TABLES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("event_id", "VARCHAR"), ("entity_id", "VARCHAR"), ("field", "VARCHAR"),
         ("old_json", "VARCHAR"), ("new_json", "VARCHAR"), ("redacted", "BOOLEAN"),
     ),
-    "log": (
-        ("id", "BIGINT"), ("ts", "BIGINT"), ("entity_id", "VARCHAR"), ("level", "VARCHAR"),
-        ("template_id", "INTEGER"), ("msg", "VARCHAR"),
+    "log": (("id", "BIGINT"), ("ts", "BIGINT"), ("template_id", "INTEGER"), ("msg", "VARCHAR")),
+    "log_template": (
+        ("id", "INTEGER"), ("entity_id", "VARCHAR"), ("level", "VARCHAR"), ("template", "VARCHAR"),
     ),
-    "log_template": (("id", "INTEGER"), ("entity_id", "VARCHAR"), ("template", "VARCHAR")),
     "metric_series": (
         ("id", "VARCHAR"), ("entity_id", "VARCHAR"), ("name", "VARCHAR"), ("unit", "VARCHAR"),
     ),
     "metric_chunk": (
-        ("series_id", "VARCHAR"), ("t0", "BIGINT"), ("step_s", "INTEGER"), ("vals", "FLOAT[]"),
+        ("series_id", "VARCHAR"), ("t0", "BIGINT"), ("step_s", "INTEGER"), ("first", "BIGINT"),
+        ("points", "INTEGER"),
     ),
+    "metric_value": (("v", "FLOAT"),),
     "alert": (
         ("id", "VARCHAR"), ("ts", "BIGINT"), ("rule", "VARCHAR"), ("entity_id", "VARCHAR"),
         ("severity", "VARCHAR"), ("text", "VARCHAR"), ("state", "VARCHAR"),
@@ -65,7 +68,14 @@ TABLES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ("note", "VARCHAR"),
     ),
 }  # fmt: skip
-"""Column order and DuckDB types. ``runtime`` change events carry pod and node lifecycle."""
+"""Column order and DuckDB types. ``runtime`` change events carry pod and node lifecycle.
+
+A line's entity and level are its template's. A chunk is the ``points`` values of ``metric_value``
+from row ``first`` (0 is the first row), ``step_s`` apart from ``t0`` on; a gap is NULL.
+"""
+
+BLOCK_TABLES = ("log", "log_template", "metric_chunk", "metric_value")
+"""Tables that are filled from the blocks of a :class:`WorldTables`, not from its columns."""
 
 OPEN_END = 2**62
 """``valid_to`` of a fact or edge that still holds."""
@@ -105,8 +115,8 @@ class MetricBlock:
 class WorldTables:
     """A world in memory, ready to be written.
 
-    ``columns`` holds every table of ``TABLES`` but ``log``, ``log_template`` and ``metric_chunk``,
-    column-wise; ``logs`` and ``metrics`` hold those as blocks; ``lines`` are single log lines
+    ``columns`` holds every table of ``TABLES`` but those of ``BLOCK_TABLES``, column-wise;
+    ``logs`` and ``metrics`` hold those as blocks; ``lines`` are single log lines
     (``ts, entity_id, level, msg``), e.g. the symptom's. ``now`` is when the alert fired.
     """
 

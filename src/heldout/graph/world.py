@@ -9,18 +9,28 @@ from __future__ import annotations
 
 import threading
 from collections import OrderedDict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
 import duckdb
 
-from heldout.graph.files import MANIFEST, connect, load_tables, world_meta
+from heldout.graph.database import connect
+from heldout.graph.files import MANIFEST, load_tables, read_values, world_meta
 from heldout.graph.health import Finding, check_health
-from heldout.graph.identity import incarnations
+from heldout.graph.identity import (
+    APART,
+    Incarnations,
+    Life,
+    Named,
+    homes_of,
+    incarnations,
+)
 from heldout.graph.known import forget_unknown
 from heldout.graph.schema import TABLES
 from heldout.graph.snapshot import Edge, Entity, Snapshot
+
+_IN_DATABASE = tuple(name for name in TABLES if name != "metric_value")
 
 
 class Gap(NamedTuple):
@@ -45,14 +55,18 @@ class Touched(NamedTuple):
 
 
 class World:
-    """One loaded world. Nothing later than ``now`` can be seen in it."""
+    """One loaded world. Nothing later than ``now`` can be seen in it.
+
+    ``metric_values`` are the rows of ``metric_value``, gaps as NaN.
+    """
 
     def __init__(self, directory: Path) -> None:
         meta = world_meta(directory)
         self.now = meta.now
         self.start = meta.start
         self._con = connect()
-        load_tables(self._con, directory)
+        load_tables(self._con, directory, _IN_DATABASE, lasting=True)
+        self.metric_values = read_values(self._con, directory)
         forget_unknown(self._con, self.now)
         self._con.execute("set enable_external_access = false")
         self._con.execute("set lock_configuration = true")
@@ -62,18 +76,14 @@ class World:
             "select src, pred, dst, valid_from, valid_to, observed_at, provenance, "
             "confidence, source from edge"
         ).fetchall()
-        self.incarnations = incarnations(self._con)
+        entities = [Entity(*row) for row in rows]
+        links = [Edge(*row) for row in edges]
+        self.incarnations = self._incarnations(entities, links)
         deleted = self._con.execute(
             "select distinct entity_id from change_target where role = 'deleted'"
         ).fetchall()
         self.gone = self.incarnations.replaced.union(row[0] for row in deleted)
-        self.graph = Snapshot(
-            [Entity(*row) for row in rows],
-            [Edge(*row) for row in edges],
-            self._facts,
-            self.now,
-            gone=self.gone,
-        )
+        self.graph = Snapshot(entities, links, self._facts, self.now, gone=self.gone)
         gaps = self._con.execute(f"select {_columns('data_gap')} from data_gap").fetchall()
         self.gaps = tuple(Gap(*row) for row in gaps)
         found = self._con.execute("select min(ts), max(ts) from log").fetchone()
@@ -84,6 +94,25 @@ class World:
         self._findings: tuple[Finding, ...] | None = None
         self._fields: tuple[str, ...] | None = None
         self._touched: dict[str, Touched] | None = None
+
+    def _incarnations(self, entities: Sequence[Entity], edges: Sequence[Edge]) -> Incarnations:
+        def homes(ids: Collection[str]) -> Mapping[str, str]:
+            facts = self._con.execute(
+                "select entity_id, field, value_json from fact "
+                "where list_contains($fields, field) and entity_id in (select unnest($ids))",
+                {"fields": list(APART), "ids": list(ids)},
+            ).fetchall()
+            known = {one.id: one for one in entities}
+            ends = [(edge.src, known[edge.dst]) for edge in edges if edge.pred == "part_of"]
+            return homes_of(facts, [(src, dst.kind, dst.name) for src, dst in ends])
+
+        return incarnations(
+            (
+                Named(one.kind, one.name, one.cluster, Life(one.id, one.first_seen, one.last_seen))
+                for one in entities
+            ),
+            homes,
+        )
 
     def cursor(self) -> duckdb.DuckDBPyConnection:
         """A connection of one's own to the same database."""

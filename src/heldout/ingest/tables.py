@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime
 from typing import Any
 
-from heldout.graph.schema import OPEN_END, TABLES, WorldTables
+from heldout.graph.schema import BLOCK_TABLES, OPEN_END, TABLES, WorldTables
 from heldout.graph.topology import Topology
 from heldout.ingest.objects import K8sObject, mapping
 
@@ -22,7 +22,7 @@ def world_tables(topology: Topology, events: Sequence[K8sObject], *, now: int) -
     """A world that says what the topology says, from the beginning to now."""
     start = now - HISTORY
     rows: dict[str, list[dict[str, Any]]] = {
-        name: [] for name in TABLES if name not in ("log", "log_template", "metric_chunk")
+        name: [] for name in TABLES if name not in BLOCK_TABLES
     }
     for entity in topology.entities:
         rows["entity"].append(

@@ -56,7 +56,8 @@ def change_ids(seed: int, changes: Sequence[Change]) -> dict[str, str]:
 def replay(ground: Ground, changes: Sequence[Change]) -> Replay:
     """Apply the changes in time order; an edit to the value that is already there takes its other.
 
-    An edit without another value that would change nothing is dropped, and so is nothing else.
+    An edit without another value that would change nothing is dropped, and so is a second edit of a
+    field within one change: a diff has one old and one new value.
     """
     ids = change_ids(ground.seed, changes)
     ordered = sorted(changes, key=lambda change: (change.ts, ids[change.key]))
@@ -67,6 +68,9 @@ def replay(ground: Ground, changes: Sequence[Change]) -> Replay:
         own = ids[change.key]
         for edit in change.edits:
             key = (edit.entity, edit.field)
+            steps = since.get(key)
+            if steps and steps[-1][1] == own:
+                continue
             old = state.get(key)
             new = edit.value
             if new == INC:

@@ -24,12 +24,15 @@ def search_logs(reader: Reader, args: Args) -> Page:
     clauses = ["ts >= $since", "ts <= $until"]
     params: dict[str, Any] = {"since": window.since, "until": window.until}
     entity = reader.entity(args["entity"]) if "entity" in args else None
+    of = []
     if entity:
-        clauses.append("entity_id = $entity")
+        of.append("entity_id = $entity")
         params["entity"] = entity.id
     if "level" in args:
-        clauses.append("level = $level")
+        of.append("level = $level")
         params["level"] = args["level"]
+    if of:
+        clauses.append(f"template_id in (select id from log_template where {' and '.join(of)})")
     gaps = reader.gaps("log", window, (entity.id,) if entity else ())
     query = args["query"]
     if query and args.get("mode", "substr") == "regex":
@@ -64,8 +67,9 @@ def _lines(reader: Reader, ids: list[int]) -> list[dict[str, Any]]:
     if not ids:
         return []
     rows = reader.rows(
-        "select id, ts, entity_id, level, msg from log "
-        "where id between $low and $high and id in (select unnest($ids)) order by id desc",
+        "select l.id, l.ts, t.entity_id, t.level, l.msg from log l "
+        "join log_template t on t.id = l.template_id "
+        "where l.id between $low and $high and l.id in (select unnest($ids)) order by l.id desc",
         {"ids": ids, "low": min(ids), "high": max(ids)},
     )
     return [
@@ -90,7 +94,8 @@ def log_patterns(reader: Reader, args: Args) -> Page:
     window = reader.window(args["since"], args["until"])
     base = _baseline(reader, args, window)
     entity = reader.entity(args["entity"]) if "entity" in args else None
-    of = "and entity_id = $entity" if entity else ""
+    of = "and template_id in (select id from log_template where entity_id = $entity)"
+    of = of if entity else ""
     params: dict[str, Any] = {
         "since": window.since,
         "until": window.until,
@@ -102,15 +107,15 @@ def log_patterns(reader: Reader, args: Args) -> Page:
     rows = reader.rows(
         f"""
         with counted as (
-            select template_id, level,
+            select template_id,
                 count(*) filter (ts between $since and $until) as inside,
                 count(*) filter (ts between $base_since and $base_until) as before,
                 max(id) filter (ts between $since and $until) as last,
                 max(id) as any_id
             from log
             where (ts between $since and $until or ts between $base_since and $base_until) {of}
-            group by template_id, level)
-        select t.template, t.entity_id, c.level, c.inside, c.before, coalesce(c.last, c.any_id)
+            group by template_id)
+        select t.template, t.entity_id, t.level, c.inside, c.before, coalesce(c.last, c.any_id)
         from counted c join log_template t on t.id = c.template_id
         """,
         params,

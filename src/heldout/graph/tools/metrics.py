@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -70,62 +69,27 @@ _Series = tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np
 def _points(reader: Reader, ids: list[str], window: Window) -> dict[str, _Series]:
     """Times and values in the window; where a finer chunk begins, it replaces the coarser."""
     chunks = reader.rows(
-        "select rowid, series_id, t0, step_s from metric_chunk "
+        "select series_id, t0, step_s, first, points from metric_chunk "
         "where list_contains($ids, series_id) and t0 <= $until order by series_id, step_s desc, t0",
         {"ids": ids, "until": window.until},
     )
     found: dict[str, _Series] = {
         one: (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)) for one in ids
     }
-    wanted = []
-    for place, one, t0, step_s in chunks:
+    for one, t0, step_s, start, points in chunks:
         step = step_s * _SECOND
         first = max(0, -((t0 - window.since) // step))
-        end = (window.until - t0) // step + 1
-        if end > first:
-            wanted.append(_Slice(place, one, t0, step, first, end))
-    values = _values(reader, wanted)
-    for cut in wanted:
-        fine = values[cut.place]
-        if not len(fine):
+        end = min((window.until - t0) // step + 1, points)
+        if end <= first:
             continue
-        one = cut.series
-        times = cut.t0 + (cut.first + np.arange(len(fine), dtype=np.int64)) * cut.step
+        fine = reader.world.metric_values[start + first : start + end].astype(np.float64)
+        times = t0 + np.arange(first, first + len(fine), dtype=np.int64) * step
         old_times, old = found[one]
         keep = (old_times < times[0]) | (old_times > times[-1])
         merged = np.concatenate([old_times[keep], times])
         order = np.argsort(merged, kind="stable")
         found[one] = (merged[order], np.concatenate([old[keep], fine])[order])
     return {one: (t[~np.isnan(v)], v[~np.isnan(v)]) for one, (t, v) in found.items()}
-
-
-class _Slice(NamedTuple):
-    """The part of a chunk that lies in the window: points ``first`` up to ``end``."""
-
-    place: int
-    series: str
-    t0: int
-    step: int
-    first: int
-    end: int
-
-
-def _values(
-    reader: Reader, slices: Sequence[_Slice]
-) -> dict[int, np.ndarray[Any, np.dtype[np.float64]]]:
-    """The values of each slice by the place of its chunk, gaps as NaN."""
-    found = reader.columns(
-        "select c.rowid as place, unnest(list_slice(c.vals, w.first + 1, w.stop)) as v "
-        "from metric_chunk c join (select unnest($places) as place, unnest($firsts) as first, "
-        "unnest($ends) as stop) w on c.rowid = w.place",
-        {
-            "places": [one.place for one in slices],
-            "firsts": [one.first for one in slices],
-            "ends": [one.end for one in slices],
-        },
-    )
-    values = np.ma.filled(np.ma.asarray(found["v"], dtype=np.float64), np.nan)
-    return {one.place: values[found["place"] == one.place] for one in slices}
 
 
 def _drawn(series: _Series, window: Window, step: int) -> dict[str, Any]:
