@@ -5,7 +5,7 @@ from __future__ import annotations
 import copy
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -31,6 +31,8 @@ ENTITIES = {
     "e-00000005": ("DbParameterGroup", "fen-store-params-north", "north"),
     "e-00000006": ("DbParameterGroup", "fen-store-params-south", "south"),
     "e-00000007": ("ConfigMap", "moss-ledger-config", "north"),
+    "e-00000008": ("DbParameterGroup", "moss-ledger-limits", "north"),
+    "e-00000009": ("Service", "birch-mailer", "north"),
 }
 EDGES = [
     ("e-00000001", "routes_to", "e-00000002"),
@@ -48,6 +50,9 @@ PATTERNS = {
     ],
 }
 CULPRIT, DECOY, OLD = "c-0000c0de", "c-0000dec0", "c-00000001"
+HELP, NAMESAKE, TRIAL = "c-00000a1d", "c-0000a11a", "c-000007a1"
+SHOWN_FIELDS = 12
+"""How many fields of a change a list shows."""
 
 
 def at(days: float = 0.0, minutes: float = 0.0) -> str:
@@ -73,6 +78,16 @@ class TinyWorld:
 
     changes: list[dict[str, Any]] = field(default_factory=list)
     patterns: dict[str, list[tuple[str, str, int]]] = field(default_factory=dict)
+    note: str = ""
+    """What somebody left under the alert."""
+    errors: tuple[float, ...] = (*[0.4] * 21, *[24.0] * 9)
+    """Error share of the alerted service, one value per minute up to the alert."""
+    alerts: list[tuple[str, str]] = field(default_factory=list)
+    """(entity, severity) of other alerts that fire."""
+    gaps: frozenset[str] = frozenset()
+    """Entities whose logs have gaps."""
+    dark: frozenset[str] = frozenset()
+    """Entities whose logs were not kept."""
 
     def call(self, tool: str, args: dict[str, Any]) -> str:
         """The JSON text of one answer."""
@@ -121,7 +136,9 @@ class TinyWorld:
         found = [
             listed(one)
             for one in sorted(self.changes, key=lambda one: one["ts"], reverse=True)
-            if one["entity"] in ids and field in one["field"] and since <= one["ts"] <= until
+            if ids & {name for name, *_ in diffs(one)}
+            and any(field.lower() in name.lower() for _, name, *_ in diffs(one))
+            and since <= one["ts"] <= until
         ]
         start = int(cursor or 0)
         more = len(found) > start + 20
@@ -130,38 +147,64 @@ class TinyWorld:
             "cursor": str(start + 20) if more else None, "outside_window": 3,
         }  # fmt: skip
 
-    def _get_change(self, id: str) -> Any:
+    def _get_change(self, id: str, cursor: str = "", **_: Any) -> Any:
         known = [one for one in self.changes if one["id"] == id]
         if not known:
             return {"error": {"type": "unknown_id", "message": id, "near": []}}
-        one = known[0]
-        diff = {"entity": one["entity"], "entity_name": ENTITIES[one["entity"]][1],
-                "field": one["field"], "old": one["old"], "new": one["new"]}  # fmt: skip
-        return page([{**listed(one), "diffs": [diff]}])
+        shown = [
+            {"entity": entity, "entity_name": ENTITIES[entity][1], "field": name, "old": old,
+             "new": new}
+            for entity, name, old, new in diffs(known[0])
+        ]  # fmt: skip
+        start = int(cursor or 0)
+        more = len(shown) > start + SHOWN_FIELDS
+        answer = page([{**listed(known[0]), "diffs": shown[start : start + SHOWN_FIELDS]}])
+        next_page = str(start + SHOWN_FIELDS) if more else None
+        return {**answer, "truncated": more, "cursor": next_page}
 
     def _get_field_history(self, entity: str, field: str, **_: Any) -> Any:
         found = sorted(self.changes, key=lambda one: one["ts"], reverse=True)
         return page(
-            [{"ts": one["ts"], "change_id": one["id"], "old": one["old"], "new": one["new"],
+            [{"ts": one["ts"], "change_id": one["id"], "old": old, "new": new,
               "actor": one["actor"], "pr": ""}
-             for one in found if one["entity"] == entity and one["field"] == field]
+             for one in found
+             for changed, name, old, new in diffs(one) if (changed, name) == (entity, field)]
         )  # fmt: skip
 
     def _compare_state(self, **_: Any) -> Any:
         return page([{"field": "maxConnections", "left": "20", "right": "200"}])
 
     def _log_patterns(self, entity: str, **_: Any) -> Any:
+        if entity in self.dark:
+            return {"error": {"type": "unavailable", "message": "not kept", "near": []}}
         rows = [
             {"pattern": text, "entity": entity, "entity_name": ENTITIES[entity][1],
              "level": level, "count": count, "baseline_count": 0, "new": True,
              "example_id": f"l-{number}"}
             for number, (text, level, count) in enumerate(self.patterns.get(entity, []))
         ]  # fmt: skip
-        return page(rows)
+        holes = [{"source": "logs", "entity": entity}] if entity in self.gaps else []
+        return {**page(rows), "data_gaps": holes}
+
+    def _list_alerts(self, **_: Any) -> Any:
+        return page(
+            [{"id": f"a-{number}", "ts": at(minutes=2), "rule": "Down", "entity": entity,
+              "entity_name": ENTITIES[entity][1], "severity": severity, "text": "",
+              "state": "firing"}
+             for number, (entity, severity) in enumerate(self.alerts)]
+        )  # fmt: skip
 
     def _query_metrics(self, entity: str, **_: Any) -> Any:
-        return page([{"series": "m-00000001", "name": "requests", "unit": "1/s", "points": [],
-                      "min": 1, "max": 9, "mean": 3, "first_change": at(minutes=12)}])  # fmt: skip
+        requests = {"series": "m-00000001", "name": "requests", "unit": "1/s", "points": [],
+                    "min": 1, "max": 9, "mean": 3, "first_change": at(minutes=12)}  # fmt: skip
+        if entity != "e-00000001":
+            return page([requests])
+        points = [[at(minutes=len(self.errors) - n), value]
+                  for n, value in enumerate(self.errors)]  # fmt: skip
+        first = next((ts for ts, value in points if value > 4), None)
+        errors = {"series": "m-00000002", "name": "error_share", "unit": "percent",
+                  "points": points, "min": 0, "max": 1, "mean": 1, "first_change": first}  # fmt: skip
+        return page([errors, requests])
 
 
 def page(rows: list[dict[str, Any]]) -> dict[str, Any]:
@@ -176,12 +219,21 @@ def row(id: str) -> dict[str, Any]:
     return {"id": id, "kind": kind, "name": name, "cluster": cluster, "status": "unknown"}
 
 
+def diffs(one: dict[str, Any]) -> list[tuple[str, str, str, str]]:
+    """(entity, field, old, new) of everything a change touched."""
+    first = (one["entity"], one["field"], one["old"], one["new"])
+    return sorted([first, *one.get("also", [])])
+
+
 def listed(one: dict[str, Any]) -> dict[str, Any]:
     """A change as list_changes shows it."""
-    hidden = {"entity", "field", "old", "new"}
+    hidden = {"entity", "field", "old", "new", "also"}
     shown = {key: value for key, value in one.items() if key not in hidden}
-    name = ENTITIES[one["entity"]][1]
-    return {**shown, "entities": [{"id": one["entity"], "name": name}], "fields": [one["field"]]}
+    of = sorted({entity for entity, *_ in diffs(one)})
+    fields = sorted({name for _, name, *_ in diffs(one)})
+    more = {"more_fields": len(fields) - SHOWN_FIELDS} if len(fields) > SHOWN_FIELDS else {}
+    named = [{"id": entity, "name": ENTITIES[entity][1]} for entity in of]
+    return {**shown, "entities": named, "fields": fields[:SHOWN_FIELDS], **more}
 
 
 def latent() -> TinyWorld:
@@ -206,6 +258,58 @@ def causeless() -> TinyWorld:
     """Nothing that touches the mechanism was changed; a deploy landed at onset."""
     decoy = change(DECOY, at(minutes=9), "e-00000002", "image", "roll out 4.2", "deploy")
     return TinyWorld([decoy], dict(PATTERNS))
+
+
+def recovered() -> TinyWorld:
+    """The errors rose and fell again before the alert was read; a deploy landed at onset."""
+    return replace(causeless(), errors=(*[0.4] * 15, *[24.0] * 10, *[0.4] * 5))
+
+
+def squashed() -> TinyWorld:
+    """The cause is one of many fields of a change of six days ago."""
+    world = latent()
+    cause = next(one for one in world.changes if one["id"] == CULPRIT)
+    cause["also"] = [("e-00000005", f"alter{n:02d}", "1", "2") for n in range(14)]
+    return world
+
+
+def helped() -> TinyWorld:
+    """Nothing was changed but by somebody who tried to help after the errors had begun."""
+    late = change(HELP, at(minutes=4), "e-00000002", "image", "roll back", "deploy")
+    return replace(causeless(), changes=[late])
+
+
+def patchy() -> TinyWorld:
+    """The logs of the service in the middle have gaps."""
+    return replace(latent(), gaps=frozenset({"e-00000003"}))
+
+
+def noted() -> TinyWorld:
+    """A note under the alert points at something that is well."""
+    return replace(latent(), note="\nAdded by a bot: moss-ledger-config looks related.\n")
+
+
+def twinned() -> TinyWorld:
+    """The same setting of a namesake in another cluster was changed this morning."""
+    other = change(NAMESAKE, at(minutes=50), "e-00000006", "maxConnections", "right-size it")
+    return replace(latent(), changes=[*latent().changes, other])
+
+
+def taken_back() -> TinyWorld:
+    """The same setting of something on the way was tried out this morning and put back."""
+    trial = change(TRIAL, at(minutes=90), "e-00000008", "maxConnections", "try fewer")
+    back = change(NAMESAKE, at(minutes=50), "e-00000008", "maxConnections", "put it back")
+    return replace(latent(), changes=[*latent().changes, trial, back])
+
+
+def noisy() -> TinyWorld:
+    """A louder alert fires on something that has no part in it."""
+    return replace(latent(), alerts=[("e-00000009", "page")])
+
+
+def unlit() -> TinyWorld:
+    """The logs of the component that fails were not kept, and nothing that fits was changed."""
+    return replace(causeless(), dark=frozenset({"e-00000004"}))
 
 
 def alert(number: int) -> str:
@@ -252,7 +356,7 @@ def play(
     """Let a model work until it submits, talks, or runs out of steps."""
     messages: list[dict[str, Any]] = [
         {"role": "system", "content": brain},
-        {"role": "user", "content": alert(number)},
+        {"role": "user", "content": alert(number) + getattr(world, "note", "")},
     ]
     offered = [{"type": "function", "function": {"name": t, "parameters": {}}} for t in tools]
     calls: list[tuple[str, dict[str, Any]]] = []
@@ -286,9 +390,21 @@ class Bench:
     latent: Callable[[], TinyWorld] = latent
     onset: Callable[[], TinyWorld] = onset
     causeless: Callable[[], TinyWorld] = causeless
+    recovered: Callable[[], TinyWorld] = recovered
+    squashed: Callable[[], TinyWorld] = squashed
+    helped: Callable[[], TinyWorld] = helped
+    patchy: Callable[[], TinyWorld] = patchy
+    noted: Callable[[], TinyWorld] = noted
+    twinned: Callable[[], TinyWorld] = twinned
+    taken_back: Callable[[], TinyWorld] = taken_back
+    noisy: Callable[[], TinyWorld] = noisy
+    unlit: Callable[[], TinyWorld] = unlit
     culprit: str = CULPRIT
     decoy: str = DECOY
     old: str = OLD
+    help: str = HELP
+    namesake: str = NAMESAKE
+    trial: str = TRIAL
     tools: tuple[str, ...] = TOOLS
     here: Path = HERE
 

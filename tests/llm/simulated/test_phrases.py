@@ -14,7 +14,7 @@ from heldout.llm.simulated.guidance import read_guidance
 
 PHRASES = Path(__file__).parent / "phrases"
 REFERENCE = (Path(__file__).parent / "reference_brain.md").read_text(encoding="utf-8")
-CONCEPTS = {"history": ("window", "origin")}
+CONCEPTS = {"history": ("window", "origin"), "subset": ("fleet",), "unchanged": ("none",)}
 """Which behaviours a file of phrases is about, where it is not the one of its name."""
 
 
@@ -52,6 +52,46 @@ TRIALS = {
         "onset",
         lambda played, bench: played.submission["root_cause_change"] == bench.old,
         reference="Always blame the oldest change on the component.",
+    ),
+    "subset": Trial("latent", lambda played, bench: played.used("compare_state")),
+    "unchanged": Trial(
+        "causeless",
+        lambda played, bench: played.submission["root_cause_change"] == "none",
+        beside="A change near the onset is not proof; check that its diff touches the mechanism.",
+    ),
+    "symptom": Trial("recovered", lambda p, bench: p.submission["root_cause_entity"] == "none"),
+    "bigdiff": Trial(
+        "squashed",
+        lambda played, bench: played.submission["root_cause_change"] == bench.culprit,
+        beside="Search changes of the last 14 days. Filter long lists by entity and field.",
+        reference="Read the whole diff of a big change.",
+    ),
+    "reaction": Trial(
+        "helped", lambda p, bench: p.submission["root_cause_change"] != bench.help
+    ),
+    "gap": Trial("patchy", lambda played, bench: len(played.submission["affected"]) == 3),
+    "hint": Trial("noted", lambda played, bench: len(played.submission["affected"]) == 3),
+    "identity": Trial(
+        "twinned",
+        lambda played, bench: played.submission["root_cause_change"] != bench.namesake,
+        beside="Check that the value which a change set is still in force.",
+    ),
+    "undone": Trial(
+        "taken_back",
+        lambda p, bench: p.submission["root_cause_change"] not in (bench.namesake, bench.trial),
+        beside="Names repeat across clusters: check the id and the cluster.",
+    ),
+    "alerts": Trial("noisy", lambda p, bench: p.submission["affected"][0] == "e-00000001"),
+    "unproven": Trial(
+        "unlit",
+        lambda played, bench: "cannot be proven" in played.submission["mechanism"],
+        beside="A change near the onset is not proof; check that its diff touches the mechanism. "
+        "If no change explains the failure, answer none.",
+    ),
+    "abstain": Trial(
+        "onset",
+        lambda played, bench: played.submission["root_cause_change"] == "none",
+        reference="Always submit none for the change.",
     ),
 }  # fmt: skip
 
@@ -131,7 +171,10 @@ def test_a_number_of_days_is_the_reach_of_the_search(case: dict[str, Any], bench
     assert max(reaches) == case["days"]
 
 
-@pytest.mark.parametrize("name", ["proximity", "fleet", "narrow", "diff", "none", "history"])
+@pytest.mark.parametrize("name", [
+    "proximity", "fleet", "narrow", "diff", "none", "history", "symptom",
+    "gap", "hint", "identity", "undone", "alerts",
+])  # fmt: skip
 def test_taking_a_line_away_takes_its_effect_away(name: str, bench: Any):
     """With the reference lines but those of one behaviour, the model is back to its habit there."""
     entries = [f"- {one}" for one in REFERENCE.split("\n- ")[1:]]

@@ -135,6 +135,8 @@ def submission(desk: Desk) -> dict[str, Any]:
     """The diagnosis as it stands on the desk, finished or not."""
     spot = desk.fact.entity if desk.fact else desk.here
     entity = desk.culprit_entity or (spot.id if spot else "")
+    if desk.over:
+        entity = ""
     return {
         "root_cause_entity": entity or "none",
         "root_cause_change": desk.culprit.id if desk.culprit else "none",
@@ -154,12 +156,15 @@ def plain(args: dict[str, Any]) -> dict[str, Any]:
 
 
 def _mechanism(desk: Desk) -> str:
-    parts = []
+    parts = [desk.over] if desk.over else []
     if desk.mechanism is not None:
         where = desk.mechanism.entity_name or (desk.here.name if desk.here else "")
         parts.append(f"{where}: {desk.mechanism.message[:400]}")
+        further = [one.message for one in desk.told if one.entity == desk.mechanism.entity]
+        parts += [one[:300] for one in further if one != desk.mechanism.message][:1]
     if desk.fact is not None:
         parts.append(f"{desk.fact.field} = {desk.fact.value} on {desk.fact.entity.name}")
+    parts += desk.notes
     if not parts:
         return "No fault was found in what the tools show."
     return "; ".join(parts)
@@ -169,4 +174,6 @@ def _fix(desk: Desk) -> str:
     if desk.fact is not None and desk.culprit is not None:
         back = f" to {desk.old_value}" if desk.old_value else ""
         return f"Set {desk.fact.field} of {desk.fact.entity.name} back{back}."
+    if desk.over:
+        return "Nothing is to be done but to watch the service."
     return "Revert the change." if desk.culprit else "Watch the service; no change was to blame."

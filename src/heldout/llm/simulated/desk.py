@@ -12,22 +12,18 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from heldout.llm.simulated.evidence import (
-    MASK,
     Change,
     Fact,
     Sign,
     Thing,
-    facts,
-    keys,
-    likeness,
-    longest_part,
+    called,
     mentions,
-    quoted,
     signs,
     text,
     things,
     words,
 )
+from heldout.llm.simulated.kinds import SPEAKING, WORKLOADS
 from heldout.llm.simulated.mind import Mind
 from heldout.llm.simulated.transcript import READ_SKILL, Alert, Answer, Transcript, iso, seconds
 
@@ -47,75 +43,11 @@ class Call:
 
 Steps = Generator[Call, Answer, T]
 
-WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet", "Function", "Job", "CronJob", "Rollout")
-HINTS: Mapping[str, str] = {
-    "ConfigMap": "config setting key parameter pool worker thread heap client timeout retry",
-    "Deployment": "image version release column rollout replica lookup dns ndots memory limit oom",
-    "StatefulSet": "image version release replica volume",
-    "Hpa": "replica scaling scale autoscaler ceiling",
-    "ResourceQuota": "quota forbidden exceeded",
-    "LimitRange": "limit exceeded range",
-    "Cache": "cache evicted eviction maxmemory memory key ttl",
-    "DbInstance": "database sql query connection storage slot",
-    "DbCluster": "database sql query connection storage slot",
-    "DbParameterGroup": "database parameter connection slot lock statement",
-    "Queue": "queue message visibility",
-    "KafkaTopic": "topic record message offset partition retention lag segment",
-    "Bucket": "bucket object expired lifecycle",
-    "Secret": "password credential secret rotated rotation authentication token login",
-    "Certificate": "certificate tls handshake issuer x509 expired chain authority",
-    "IamRole": "denied permission authorized role policy assume access",
-    "IamPolicy": "denied permission authorized policy access",
-    "SecurityGroup": "syn dial ingress egress port subnet cidr refused rule",
-    "NetworkPolicy": "ingress egress policy refused",
-    "NetworkAcl": "syn dial port subnet cidr rule",
-    "FeatureFlag": "flag percent variant exposure rollout",
-    "NodeGroup": "node disk space image template evicted",
-    "LaunchTemplate": "node disk space image template",
-    "CronJob": "run schedule overlapping concurrency job batch",
-    "Function": "function concurrency invocation throttled memory",
-    "Ingress": "ingress rewrite host path upstream",
-    "DnsRecord": "dns lookup nxdomain resolve record",
-    "HelmRelease": "chart value release",
-}
-"""Kinds that carry settings, with the words in which their troubles are usually told."""
-STORES = frozenset(
-    {"Cache", "DbInstance", "DbCluster", "Database", "Queue", "KafkaTopic", "Bucket"}
-)
-_PASSIVE = frozenset(
-    ["Pod", "Node", "Team", "Person", "Repository", "Region", "Zone", "Cluster", "Account"]
-)
-_BARE = frozenset(
-    [
-        "Service",
-        "K8sService",
-        "AlertRule",
-        "ExternalDependency",
-        "Dashboard",
-        "ReplicaSet",
-        "ServiceAccount",
-        "Pdb",
-        "ConsumerGroup",
-        "Namespace",
-    ]
-)
-"""Kinds that seldom carry the setting; read last."""
-SURE = 2.6
-"""A likeness from which on nothing better is looked for."""
+_LEANING = ("calls", "reads_writes", "consumes_from", "publishes_to")
+_ASKED = 4
+"""Of how many neighbours metrics are asked for where logs are missing."""
+_TURNS = 4
 _QUIET_TYPES = frozenset({"pod", "node", "runtime", "scale"})
-
-
-@dataclass(frozen=True, slots=True)
-class _Holder:
-    """An entity that may hold a setting: how soon it is read, and whether it suggests itself."""
-
-    thing: Thing
-    rank: tuple[bool, bool, int, bool, int, str]
-    likely: bool
-
-
-Best = tuple[float, Fact | None, Sign | None]
-"""The likeliest field so far, how likely, and the message that speaks of it."""
 
 
 @dataclass(slots=True)
@@ -135,12 +67,29 @@ class Desk:
     culprit_entity: str = ""
     blamed: bool = False
     """True once a decision about the culprit was made, whichever."""
+    told: Sequence[Sign] = ()
+    """Messages that may state the mechanism, the likeliest first."""
+    sure: float = 0.0
+    """How surely a message speaks of the field that was found."""
+    onset: float | None = None
+    """When the victim's errors began, once that was asked."""
+    over: str = ""
+    """What was seen of the symptom where it is no longer there, or never was."""
+    notes: list[str] = field(default_factory=list)
+    """What the diagnosis says besides the mechanism."""
+    holes: list[tuple[str, str]] = field(default_factory=list)
+    """(source, entity) of gaps that the tools told of."""
+    followed: set[str] = field(default_factory=set)
+    """Entities whose surroundings were searched for settings."""
     ruled_out: list[str] = field(default_factory=list)
     evidence: list[str] = field(default_factory=list)
     unavailable: list[str] = field(default_factory=list)
     trigger: str = ""
     old_value: str = ""
     skills: list[str] = field(default_factory=list)
+    left: set[str] = field(default_factory=set)
+    """Names of components from which the way led back."""
+    series: dict[str, Answer] = field(default_factory=dict)
     opened: dict[str, Change] = field(default_factory=dict)
     """Changes that were read in full."""
 
@@ -148,6 +97,11 @@ class Desk:
     def here(self) -> Thing | None:
         """The entity that the errors led to."""
         return self.path[-1] if self.path else None
+
+    @property
+    def cluster(self) -> str:
+        """The cluster in which the trouble is."""
+        return (self.victim.cluster if self.victim else "") or self.alert.cluster
 
     @property
     def day(self) -> float:
@@ -163,6 +117,8 @@ class Desk:
         answer = yield Call(tool, {k: v for k, v in args.items() if v not in (None, (), "")}, why)
         if answer.error in {"unavailable", "timeout"} and tool not in self.unavailable:
             self.unavailable.append(tool)
+            self.holes.append((tool, str(args.get("entity") or "")))
+        self.holes += [hole for hole in answer.holes if hole not in self.holes]
         self.unavailable += [gap for gap in answer.gaps if gap not in self.unavailable]
         return answer
 
@@ -208,12 +164,21 @@ class Desk:
                 self.victim = Thing(text(row, "entity"), "Service", text(row, "entity_name"))
                 return
 
-    def neighbours(self, thing: Thing, depth: int = 1) -> Steps[tuple[Thing, ...]]:
-        """What an entity is connected with; each entity is asked about once per depth."""
-        key = f"{thing.id}/{depth}"
+    def neighbours(
+        self,
+        thing: Thing,
+        depth: int = 1,
+        predicates: Sequence[str] = (),
+        direction: str = "",
+    ) -> Steps[tuple[Thing, ...]]:
+        """What an entity is connected with, by all edges or some; each is asked once."""
+        key = f"{thing.id}/{depth}/{direction}/{'+'.join(predicates)}"
         if key not in self.around:
             why = f"I look at what {thing.name} is connected with."
-            answer = yield from self.ask("get_neighbors", why, id=thing.id, depth=depth, limit=50)
+            chosen = {"predicates": list(predicates), "direction": direction} if predicates else {}
+            answer = yield from self.ask(
+                "get_neighbors", why, id=thing.id, depth=depth, limit=50, **chosen
+            )
             self.around[key] = things(answer.rows)
         return self.around[key]
 
@@ -228,7 +193,11 @@ class Desk:
                 since=iso(self.fired - HOUR),
                 until=iso(self.fired),
             )
-            self.trouble[thing.id] = _worst_first(signs(answer.rows))
+            partial = any(source.startswith("log") for source, _ in answer.holes)
+            if partial and not self.mind.does("gap"):
+                self.trouble[thing.id] = ()  # Who distrusts a log with gaps takes it for empty.
+            else:
+                self.trouble[thing.id] = _worst_first(signs(answer.rows))
         return self.trouble[thing.id]
 
     def trouble_at(self, thing: Thing) -> Steps[tuple[Sign, ...]]:
@@ -247,178 +216,116 @@ class Desk:
     def named_next(self, thing: Thing, found: Sequence[Sign]) -> Steps[Thing | None]:
         """The connected entity that the errors name, most often named first."""
         around = yield from self.neighbours(thing)
-        seen = {one.name for one in self.path} | {thing.name}
+        seen = {one.name for one in self.path} | {thing.name} | self.left
         counts: dict[str, float] = {}
-        by_id = {one.id: one for one in around}
+        by_id = {one.id: one for one in around if one.kind in SPEAKING and one.name not in seen}
         for sign in found:
             if not sign.fresh:
                 continue
             for other in by_id.values():
-                if other.name not in seen and mentions(sign.message, other.name):
+                if mentions(sign.message, other.name):
                     weight = sign.count * (2.0 if sign.level == "ERROR" else 1.0)
                     counts[other.id] = counts.get(other.id, 0.0) + weight
         loudest = max((sign.count for sign in found if sign.fresh), default=0.0)
         counts = {one: weight for one, weight in counts.items() if weight >= 0.2 * loudest}
         if not counts:
-            return None
+            return (yield from self._looked_up(found, seen))
         best = max(counts, key=lambda one: (counts[one], by_id[one].kind == "Service", one))
         return by_id[best]
 
+    def _looked_up(self, found: Sequence[Sign], seen: set[str]) -> Steps[Thing | None]:
+        """Search for what the loudest error calls by a name that no neighbour bears."""
+        loudest = next((sign for sign in found if sign.fresh and sign.level == "ERROR"), None)
+        if loudest is None:
+            return None
+        for name in [one for one in called(loudest.message) if one not in seen][:1]:
+            why = f"The error names {name}; I look it up."
+            answer = yield from self.ask("search_entities", why, query=name)
+            exact = [one for one in things(answer.rows) if one.name == name]
+            speaking = [one for one in exact if one.kind in SPEAKING]
+            return self.meant(sorted(speaking, key=lambda one: one.kind != "Service"))
+        return None
+
+    def meant(self, alike: Sequence[Thing]) -> Thing | None:
+        """Of things with one name, the one of this incident, for who tells them apart."""
+        if self.mind.does("identity"):
+            return next((one for one in alike if one.cluster in ("", self.cluster)), None) or next(
+                iter(alike), None
+            )
+        return next(iter(alike), None)
+
     def follow(self, hops: int) -> Steps[None]:
-        """Walk along the errors, at most so many hops beyond the victim."""
+        """Walk along the errors, at most so many hops beyond the victim.
+
+        A component that only complains of those one came from leads nowhere: back, another way.
+        """
         while self.here is not None and len(self.path) <= hops + 1:
             found = yield from self.trouble_at(self.here)
             if len(self.path) > hops:
                 return
             following = yield from self.named_next(self.here, found)
+            if following is None and not found and self.mind.does("gap"):
+                following = yield from self._moved_next(self.here)
             if following is None:
+                if self._circles(found) and len(self.left) < _TURNS:
+                    self.left.add(self.path.pop().name)
+                    continue
                 return
             self.path.append(following)
             self.cite(following.id)
 
-    # ---- from the errors to the setting ---------------------------------------------------
-
-    def quote(self) -> Steps[None]:
-        """Read single lines of the loudest pattern: patterns hide the numbers."""
-        spot = self.here
-        found = self.trouble.get(spot.id, ()) if spot else ()
-        if spot is None or not (found and MASK in found[0].message):
-            return
-        answer = yield from self.ask(
-            "search_logs",
-            f"I read the lines of {spot.name} behind the pattern.",
-            query=longest_part(found[0].message),
-            entity=found[0].entity or spot.id,
-            level="ERROR",
-            since=iso(self.fired - HOUR),
-            until=iso(self.fired),
-            limit=10,
+    def _circles(self, found: Sequence[Sign]) -> bool:
+        """True where every fresh error is a complaint about something on the way here."""
+        before = [one.name for one in self.path[:-1]]
+        fresh = [sign for sign in found if sign.fresh and sign.level == "ERROR"]
+        loud = [sign for sign in fresh if sign.count >= 0.2 * fresh[0].count]
+        return bool(before and loud) and all(
+            any(mentions(sign.message, name) for name in before) for sign in loud
         )
-        lines = signs(answer.rows)
-        self.trouble[spot.id] = tuple(quoted(sign, lines) for sign in found)
 
-    def candidates(self) -> list[Sign]:
-        """Messages that may state the mechanism, nearest to the end of the path first."""
-        result: list[Sign] = []
-        names = [thing.name for thing in self.path]
-        for place, thing in reversed(list(enumerate(self.path))):
-            following = names[place + 1 :]
-            for sign in self.trouble.get(thing.id, ()):
-                relayed = any(mentions(sign.message, name) for name in following)
-                if sign.fresh and (not relayed or keys(sign.message)) and sign not in result:
-                    result.append(sign)
-        own = self.path[-1].id if self.path else ""
-        tail = {sign.message for sign in self.trouble.get(own, ())}
-        result.sort(key=lambda sign: (sign.message not in tail, sign.level != "ERROR"))
-        return result[:6]
+    def _moved_next(self, thing: Thing) -> Steps[Thing | None]:
+        """Where a component says nothing: what it leans on whose errors rose."""
+        seen = {one.id for one in self.path}
+        around = yield from self.neighbours(thing)
+        leans = [one for one in around if one.direction == "out" and one.predicate in _LEANING]
+        for other in [one for one in leans if one.id not in seen][:_ASKED]:
+            began = yield from self.began(other)
+            if began is not None:
+                return other
+        return None
 
-    def inspect(
-        self, thing: Thing, best: tuple[float, Fact | None, Sign | None]
-    ) -> Steps[tuple[float, Fact | None, Sign | None]]:
-        """Read an entity's fields and keep the one that the messages speak of most surely."""
-        why = f"I read the settings of {thing.name}."
-        answer = yield from self.ask("get_entity", why, id=thing.id)
-        for row in answer.rows[:1]:
-            for fact in facts(thing, row):
-                for rank, sign in enumerate(self.candidates()):
-                    score = likeness(sign.message, fact.field, fact.value) - 0.15 * rank
-                    if score > best[0]:
-                        best = (score, fact, sign)
-        return best
+    def began(self, thing: Thing) -> Steps[float | None]:
+        """When the errors of an entity last began to rise, ``None`` when they did not."""
+        answer = yield from self.moves(thing)
+        for row in answer.rows:
+            moved = seconds(text(row, "first_change"))
+            if moved is not None and "error" in text(row, "name"):
+                return moved
+        return None
 
-    def locate(self, reads: int) -> Steps[None]:
-        """Find the field that the messages speak of: on the spot, then around it."""
-        if self.here is None:
-            return
-        messages = self.candidates()
-        self.mechanism = messages[0] if messages else None
-        best: Best = (1.1, None, None)
-        done: set[str] = set()
-        best = yield from self._named_holder(messages, best, done)
-        for step in range(3):
-            if best[0] >= SURE:
-                break
-            around = yield from self._holders(self.here, step)
-            for ranked in self._ranked(around, messages):
-                if step < 2 and not ranked.likely:
-                    continue
-                if ranked.thing.id in done or best[0] >= SURE or len(done) >= reads:
-                    continue
-                done.add(ranked.thing.id)
-                best = yield from self.inspect(ranked.thing, best)
-        _, self.fact, sign = best
-        self.mechanism = sign or self.mechanism
-        if self.fact is not None:
-            self.cite(self.fact.entity.id)
-        if self.mechanism is not None:
-            self.cite(self.mechanism.example)
-
-    def _named_holder(self, messages: Sequence[Sign], best: Best, done: set[str]) -> Steps[Best]:
-        """Look up what the loudest messages call by a name that is not on the path."""
-        on_path = {thing.name for thing in self.path}
-        told = [key for sign in messages[:2] for key in keys(sign.message) if _is_name(key)]
-        for name in [one for one in dict.fromkeys(told) if one not in on_path][:2]:
-            why = f"The error names {name}; I look it up."
-            answer = yield from self.ask("search_entities", why, query=name)
-            exact = [thing for thing in things(answer.rows) if thing.name == name]
-            cluster = self.path[-1].cluster or self.path[0].cluster or self.alert.cluster
-            near = [thing for thing in exact if thing.cluster == cluster] or exact
-            for thing in near[:1]:
-                done.add(thing.id)
-                best = yield from self.inspect(thing, best)
-        return best
-
-    def _holders(self, seat: Thing, step: int) -> Steps[list[Thing]]:
-        """What may hold the settings of a seat: itself and its workload, then two hops around."""
-        near = yield from self.neighbours(seat)
-        found = [seat, *near]
-        if step == 0:
-            for workload in [one for one in near if one.kind in WORKLOADS][:1]:
-                found += yield from self.neighbours(workload)
-        elif step == 1:
-            messages = self.candidates()
-            stores = [one.thing for one in self._ranked(near, messages) if one.thing.kind in STORES]
-            for thing in stores[:2]:
-                found += yield from self.neighbours(thing)
-        else:
-            found += yield from self.neighbours(seat, 2)
-        return found
-
-    def _ranked(self, around: Sequence[Thing], messages: Sequence[Sign]) -> list[_Holder]:
-        """Connected entities in the order in which their settings are worth reading."""
-        spoken = {word for sign in messages[:2] for word in words(sign.message)}
-        own = set(words(self.path[-1].name))
-
-        def rated(thing: Thing) -> _Holder:
-            named = any(mentions(sign.message, thing.name) for sign in messages)
-            bare = thing.kind in _BARE
-            related = own <= set(words(thing.name)) and not bare
-            told = len(spoken & _hints(thing.kind))
-            order = list(HINTS).index(thing.kind) if thing.kind in HINTS else len(HINTS)
-            own_store = thing.kind in STORES and thing.depth == 1 and thing.direction == "out"
-            near = related or own_store
-            rank = (
-                bare,
-                not named,
-                -min(told, 3) if near or told > 1 else 0,
-                not near,
-                order,
-                thing.id,
+    def moves(self, thing: Thing) -> Steps[Answer]:
+        """The metrics of an entity in the half hour before the alert, asked once each."""
+        if thing.id not in self.series:
+            self.series[thing.id] = yield from self.ask(
+                "query_metrics",
+                f"I look at how {thing.name} moved in the last half hour.",
+                entity=thing.id,
+                since=iso(self.fired - HOUR / 2),
+                until=iso(self.fired),
             )
-            here = thing.id == self.path[-1].id and not bare
-            return _Holder(thing, rank, named or related or told > 0 or here)
-
-        seen: dict[str, Thing] = {}
-        for thing in around:
-            if thing.kind not in _PASSIVE:
-                seen.setdefault(thing.id, thing)
-        return sorted(map(rated, seen.values()), key=lambda one: one.rank)
+        return self.series[thing.id]
 
     # ---- what changed ---------------------------------------------------------------------
 
     def touches(self, change: Change) -> bool:
         """True when a change altered the field behind the mechanism, on its entity."""
         if self.fact is None or self.fact.entity.id not in change.entities:
+            return False
+        return self.same_field(change)
+
+    def same_field(self, change: Change) -> bool:
+        """True when a change altered a field of the same name, wherever."""
+        if self.fact is None:
             return False
         last = words(self.fact.field)[-3:]
         return any(
@@ -455,13 +362,7 @@ class Desk:
         spot = self.here or self.victim
         if spot is None:
             return
-        answer = yield from self.ask(
-            "query_metrics",
-            f"I look at how {spot.name} moved around the onset.",
-            entity=spot.id,
-            since=iso(self.fired - 3 * HOUR),
-            until=iso(self.fired),
-        )
+        answer = yield from self.moves(spot)
         for row in answer.rows:
             first = text(row, "first_change")
             if first and text(row, "name"):
@@ -475,12 +376,3 @@ def _worst_first(found: Sequence[Sign]) -> tuple[Sign, ...]:
     return tuple(
         sorted(severe, key=lambda sign: (not sign.fresh, sign.level == "WARN", -sign.count))
     )
-
-
-def _hints(kind: str) -> frozenset[str]:
-    return frozenset(words(HINTS.get(kind, ""))) | frozenset(words(kind))
-
-
-def _is_name(key: str) -> bool:
-    """True for what looks like the name of a thing rather than of a setting."""
-    return "-" in key and "_" not in key and key.islower() and not key[0].isdigit()

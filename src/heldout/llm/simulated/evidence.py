@@ -128,6 +128,8 @@ class Change:
     entities: tuple[str, ...]
     names: tuple[str, ...]
     fields: tuple[str, ...]
+    cut: bool = False
+    """True when it touched more than was shown."""
 
 
 def changes(rows: Iterable[Row]) -> tuple[Change, ...]:
@@ -142,9 +144,27 @@ def changes(rows: Iterable[Row]) -> tuple[Change, ...]:
             Change(
                 text(row, "id"), at, text(row, "type"), text(row, "summary"),
                 text(row, "actor_kind"), entities, names, fields,
+                cut="more_fields" in row or "more_entities" in row,
             )
         )  # fmt: skip
     return tuple(found)
+
+
+def joined(first: Change, second: Change) -> Change:
+    """One change from two pages of it."""
+    return replace(
+        first,
+        entities=tuple(dict.fromkeys((*first.entities, *second.entities))),
+        names=tuple(dict.fromkeys((*first.names, *second.names))),
+        fields=tuple(dict.fromkeys((*first.fields, *second.fields))),
+        cut=second.cut,
+    )
+
+
+def alike(name: str, other: str) -> bool:
+    """True for equal names and for those that differ in one part at most."""
+    one, two = set(words(name)), set(words(other))
+    return name == other or (len(one & two) >= max(len(one), len(two)) - 1 and len(one & two) > 1)
 
 
 def _targets(row: Row) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -184,6 +204,17 @@ def mentions(message: str, name: str) -> bool:
             return True
         at = message.find(name, at + 1)
     return False
+
+
+_CALLED = re.compile(
+    r"\b(?:to|from|of|on|upstream|dependency|store|by|at)\s+([a-z][a-z0-9]*(?:[-.][a-z0-9]+)*)\b"
+)
+
+
+def called(message: str) -> tuple[str, ...]:
+    """What a message may call by name: "call to ...", "upstream ...", "query on ..."."""
+    found = [one for one in _CALLED.findall(message) if len(one) > 5]
+    return tuple(sorted(dict.fromkeys(found), key=lambda one: "-" not in one))
 
 
 _SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")
@@ -334,3 +365,13 @@ def likeness(message: str, field: str, value: str) -> float:
     ):
         best += 0.5
     return best
+
+
+def points(row: Row) -> tuple[tuple[float | None, float], ...]:
+    """The points of a series: epoch seconds and value; what is no pair is left out."""
+    value = row.get("points")
+    found = []
+    for pair in value if isinstance(value, list) else ():
+        if isinstance(pair, list) and len(pair) == 2 and isinstance(pair[1], int | float):
+            found.append((seconds(pair[0]) if isinstance(pair[0], str) else None, float(pair[1])))
+    return tuple(found)

@@ -5,9 +5,10 @@ Its failures are not those of the anchored model, so a brain tuned on that one d
 
 from __future__ import annotations
 
-from heldout.llm.simulated.anchored import field_history, open_change, search_window, settle
+from heldout.llm.simulated.blaming import field_history, open_change, search_window, settle
 from heldout.llm.simulated.desk import DAY, Desk, Steps
 from heldout.llm.simulated.evidence import changes
+from heldout.llm.simulated.locating import locate
 from heldout.llm.simulated.mind import Temper
 from heldout.llm.simulated.transcript import Transcript, iso
 
@@ -30,7 +31,7 @@ def investigate(desk: Desk, transcript: Transcript) -> Steps[None]:
         return
     yield from wander(desk)
     yield from desk.follow(hops=5 if desk.mind.does("downstream") else 3)
-    yield from desk.locate(reads=5 if desk.mind.does("focus") else 3)
+    yield from locate(desk, reads=5 if desk.mind.does("focus") else 3)
     if desk.mind.slips("tired"):
         return
     if desk.fact is not None and desk.mind.does("focus"):

@@ -26,6 +26,8 @@ class Answer:
     cursor: str = ""
     outside: int = 0
     gaps: tuple[str, ...] = ()
+    holes: tuple[tuple[str, str], ...] = ()
+    """(source, entity id or empty) of every gap in the data that was asked for."""
     text: str = ""
 
 
@@ -91,21 +93,26 @@ def parse_answer(text: str) -> Answer:
     known = tuple(row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else ()
     outside = data.get("outside_window")
     cursor = data.get("cursor")
+    holes = _holes(data.get("data_gaps"))
     return Answer(
         rows=known,
         truncated=data.get("truncated") is True,
         cursor=cursor if isinstance(cursor, str) else "",
         outside=outside if isinstance(outside, int) else 0,
-        gaps=_gaps(data.get("data_gaps")),
+        gaps=tuple(dict.fromkeys(source for source, _ in holes)),
+        holes=holes,
         text=str(data.get("text") or ""),
     )
 
 
-def _gaps(value: Any) -> tuple[str, ...]:
-    if not isinstance(value, list):
-        return ()
-    names = [gap.get("source") if isinstance(gap, dict) else gap for gap in value]
-    return tuple(name[:100] for name in names if isinstance(name, str) and name)
+def _holes(value: Any) -> tuple[tuple[str, str], ...]:
+    found = []
+    for gap in value if isinstance(value, list) else ():
+        source = gap.get("source") if isinstance(gap, dict) else gap
+        entity = gap.get("entity") if isinstance(gap, dict) else ""
+        if isinstance(source, str) and source:
+            found.append((source[:100], entity[:100] if isinstance(entity, str) else ""))
+    return tuple(found)
 
 
 _ISO = re.compile(r"\d{4}-\d\d-\d\d[T ]\d\d:\d\d(?::\d\d(?:\.\d+)?)?(?:Z|[+-]\d\d:?\d\d)?")
