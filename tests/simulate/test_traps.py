@@ -248,7 +248,7 @@ def test_a_squashed_cause_is_one_of_many_fields(fault: str):
         sizes.setdefault(row["event_id"], set()).add(row["entity_id"])
         counts[row["event_id"]] = counts.get(row["event_id"], 0) + 1
     own = made.truth.culprit_change
-    assert counts[own] >= (10 if fault == "image_rollout" else 25)
+    assert counts[own] >= (6 if fault == "image_rollout" else 25)
     assert len(sizes[own]) >= 5
     event = next(row for row in view.rows("change_event") if row["id"] == own)
     assert view.name[made.truth.culprit_entity] not in event["summary"]

@@ -14,7 +14,7 @@ from heldout.simulate.trap import Trap
 
 _TOGETHER = ("declared_in", "part_of", "controlled_by")
 """Predicates whose common end is what one apply covers."""
-_OTHERS = 3
+_OTHERS = 4
 """Large applies of other days that hide nothing, so that size alone tells nothing."""
 
 
@@ -80,11 +80,14 @@ def _led(plot: Plot, edits: list[Edit]) -> list[Edit]:
 
 
 def compose(plot: Plot) -> Plot:
-    """Put the cause among 30 to 44 edits of one change, and add large applies that are innocent."""
+    """Put the cause among 30 to 43 edits of one change, and add large applies that are innocent."""
     rng = plot.rng("squashed")
     cause, holder = plot.act("cause"), plot.binding.holder
     if cause is not None:
-        more = _edits(plot, "own", holder, cause.edit.field, cause.ts, int(rng.integers(30, 45)))
+        size = int(rng.integers(30, 43))
+        if cause.edit.field in VERSIONED:
+            size = min(size, len(plot.land.sites) // 3)
+        more = _edits(plot, "own", holder, cause.edit.field, cause.ts, size)
         more = _led(plot, more)
         at = int(rng.integers(1, len(more))) if len(more) > 1 else 0
         whole = replace(cause, before=tuple(more[:at]), also=(*cause.also, *more[at:]))
@@ -103,7 +106,7 @@ def _innocent(plot: Plot, number: int, ts: int) -> tuple[Act, ...]:
     pool += [site.deployment for site in plot.land.sites]
     lead = pool[int(rng.integers(len(pool)))]
     field = plot.binding.field if plot.binding.field in VERSIONED else ""
-    more = _edits(plot, f"big/{number}", lead, field, ts, int(rng.integers(28, 45)))
+    more = _edits(plot, f"big/{number}", lead, field, ts, int(rng.integers(30, 52)))
     if len(more) < 2:
         return ()
     at = int(rng.integers(1, len(more)))
