@@ -27,14 +27,18 @@ from heldout.graph.checks import check_rows
 from heldout.graph.database import scratch
 from heldout.graph.digest import content_digest, counts_of
 from heldout.graph.filling import arrange, store
-from heldout.graph.schema import SCHEMA_VERSION, TABLES, WorldTables
+from heldout.graph.schema import IN_DATABASE, SCHEMA_VERSION, TABLES, WorldTables
 
 MANIFEST = "manifest.json"
 REBUILD = "Delete the folder; 'heldout build' makes it again from the spec"
 
 _PARQUET = "format parquet, parquet_version v2, compression zstd, compression_level 1"
-_LAYOUT = {"metric_value": "row_group_size 1_966_080, dictionary_size_limit 1"}
-"""How a table is laid out: split byte by byte, metrics are half as large and quick to write."""
+_PLAIN = "dictionary_size_limit 1"
+_LAYOUT = {
+    "metric_value": f"row_group_size 1_966_080, {_PLAIN}",
+    "log": f"row_group_size 20_480, {_PLAIN}",
+}
+"""Where values hardly ever repeat, looking for a dictionary of them costs and gains nothing."""
 _COMMON_LAYOUT = "row_group_size 20_480"
 
 
@@ -60,11 +64,13 @@ def write_world(tables: WorldTables, directory: Path) -> str:
     check_rows(arranged.plain(), now=tables.now)
     with scratch() as con:
         store(con, arranged)
-        digest = content_digest(con, tables.now, tables.start, tables.meta)
+        head = {"now": tables.now, "start": tables.start, "meta": dict(tables.meta)}
+        digest = content_digest(con, arranged.values, head)
         with _staged(directory) as stage:
             for name in TABLES:
                 _copy(con, name, stage / f"{name}.parquet")
-            _write_manifest(stage, tables, counts_of(con), digest)
+            counts = {**counts_of(con), "metric_value": len(arranged.values)}
+            _write_manifest(stage, {**head, "counts": counts, "digest": digest})
     return digest
 
 
@@ -77,16 +83,10 @@ def _copy(con: duckdb.DuckDBPyConnection, name: str, path: Path) -> None:
     con.execute(f"copy {name} to {_quoted(path)} ({_PARQUET}, {layout})")
 
 
-def _write_manifest(
-    stage: Path, tables: WorldTables, counts: Mapping[str, int], digest: str
-) -> None:
+def _write_manifest(stage: Path, head: Mapping[str, Any]) -> None:
     manifest = {
         "schema": SCHEMA_VERSION,
-        "digest": digest,
-        "now": tables.now,
-        "start": tables.start,
-        "meta": dict(tables.meta),
-        "counts": dict(counts),
+        **head,
         "files": {name: _file_hash(stage / f"{name}.parquet") for name in TABLES},
         "written_with": {"duckdb": duckdb.__version__, "numpy": np.__version__},
     }
@@ -180,7 +180,8 @@ def verify_world(directory: Path, digest: str, *, deep: bool = False) -> None:
         with scratch() as con:
             load_tables(con, directory)
             check_rows(_plain(con), now=raw["now"])
-            found = content_digest(con, raw["now"], raw["start"], raw["meta"])
+            head = {key: raw[key] for key in ("now", "start", "meta")}
+            found = content_digest(con, read_values(con, directory), head)
         if found != digest:
             raise WorldError(
                 "the rows of the world differ from its digest", where=str(directory), mend=REBUILD
@@ -190,13 +191,12 @@ def verify_world(directory: Path, digest: str, *, deep: bool = False) -> None:
 def _plain(con: duckdb.DuckDBPyConnection) -> dict[str, dict[str, list[Any]]]:
     """The tables in ``con`` as columns, but for the texts of lines and the values of metrics."""
     found: dict[str, dict[str, list[Any]]] = {}
-    for name in TABLES:
-        if name != "metric_value":
-            wanted = "template_id" if name == "log" else "*"
-            columns = con.execute(f"select {wanted} from {name}").fetchnumpy()
-            found[name] = {
-                column: _present(values, f"{name}.{column}") for column, values in columns.items()
-            }
+    for name in IN_DATABASE:
+        wanted = "template_id" if name == "log" else "*"
+        columns = con.execute(f"select {wanted} from {name}").fetchnumpy()
+        found[name] = {
+            column: _present(values, f"{name}.{column}") for column, values in columns.items()
+        }
     return found
 
 
@@ -211,7 +211,7 @@ def _present(values: np.ndarray[Any, Any], where: str) -> list[Any]:
 def load_tables(
     con: duckdb.DuckDBPyConnection,
     directory: Path,
-    names: Sequence[str] = tuple(TABLES),
+    names: Sequence[str] = IN_DATABASE,
     *,
     lasting: bool = False,
 ) -> None:

@@ -77,14 +77,17 @@ def arrange(tables: WorldTables) -> Arranged:
 
 
 def store(con: duckdb.DuckDBPyConnection, arranged: Arranged) -> None:
-    """Make every table of a world in ``con``, temporary and in stored order."""
+    """Make every table of a world in ``con``, temporary and in stored order.
+
+    ``metric_value`` becomes a view of the array.
+    """
     for name, columns in arranged.columns.items():
         if name != "log":
             _store(con, name, columns, _ORDER.get(name, ""))
     render_lines(con, arranged.lines)
     gaps = np.isnan(arranged.values)
     values = np.ma.array(arranged.values, mask=gaps) if gaps.any() else arranged.values
-    _store(con, "metric_value", {"v": values})
+    con.register("metric_value", {"v": values})
 
 
 def _checked(name: str, given: Mapping[str, Sequence[Any]] | None) -> dict[str, Values]:
@@ -168,7 +171,10 @@ def _rounded(values: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, A
     A gap, given as NaN, is stored as NULL.
     """
     flat = np.ascontiguousarray(values, dtype="<f4").copy()
+    gaps = np.isnan(flat)
+    if gaps.any():
+        flat[gaps] = np.nan  # The one NaN that the mask below leaves alone.
     bits = flat.view(np.uint32)
-    finite = np.isfinite(flat)
-    bits[finite] = (bits[finite] + np.uint32(0x400)) & np.uint32(0xFFFFF800)
+    bits += np.uint32(0x400)
+    bits &= np.uint32(0xFFFFF800)
     return flat

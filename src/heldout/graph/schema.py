@@ -74,6 +74,9 @@ A line's entity and level are its template's. A chunk is the ``points`` values o
 from row ``first`` (0 is the first row), ``step_s`` apart from ``t0`` on; a gap is NULL.
 """
 
+IN_DATABASE = tuple(name for name in TABLES if name != "metric_value")
+"""Tables that are asked in SQL; metric values are used as one array."""
+
 BLOCK_TABLES = ("log", "log_template", "metric_chunk", "metric_value")
 """Tables that are filled from the blocks of a :class:`WorldTables`, not from its columns."""
 

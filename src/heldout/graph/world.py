@@ -30,8 +30,6 @@ from heldout.graph.known import forget_unknown
 from heldout.graph.schema import TABLES
 from heldout.graph.snapshot import Edge, Entity, Snapshot
 
-_IN_DATABASE = tuple(name for name in TABLES if name != "metric_value")
-
 
 class Gap(NamedTuple):
     """A row of ``data_gap``: ``entity`` is empty where it concerns everything."""
@@ -65,7 +63,7 @@ class World:
         self.now = meta.now
         self.start = meta.start
         self._con = connect()
-        load_tables(self._con, directory, _IN_DATABASE, lasting=True)
+        load_tables(self._con, directory, lasting=True)
         self.metric_values = read_values(self._con, directory)
         forget_unknown(self._con, self.now)
         self._con.execute("set enable_external_access = false")
