@@ -137,7 +137,7 @@ def padding(
 
 def _size(draw: float) -> int:
     """How many fields a change touches, from a draw in [0, 1)."""
-    if draw < 0.58:
+    if draw < 0.59:
         return 1
     if draw < 0.9:
         return 2 if draw < 0.75 else 3 if draw < 0.85 else 4

@@ -14,6 +14,7 @@ from heldout.simulate.landscape.plan import Plan
 from heldout.simulate.names import NameBook
 from heldout.simulate.streams import stream
 
+_SIDES = ("north", "south", "east", "west", "mid")
 _OVERRIDDEN = 0.12
 """Share of settings in which a copy differs from its template."""
 
@@ -31,6 +32,8 @@ class Place:
     edge: int = -1
     subnets: list[int] = field(default_factory=list)
     groups: list[int] = field(default_factory=list)
+    own_groups: list[int] = field(default_factory=list)
+    """Pools that no template brought: for what runs in this cluster alone."""
     nodes: list[int] = field(default_factory=list)
     keys: list[int] = field(default_factory=list)
     priorities: list[int] = field(default_factory=list)
@@ -61,7 +64,7 @@ class Build:
         self.claimed: set[tuple[int, int]] = set()
         self.shared_names = plan.archetype == "fleet"
         self._names: dict[str, str] = {}
-        self._settings: dict[tuple[str, str, str], Any] = {}
+        self._templates: dict[tuple[str, str, str], float] = {}
         self._draws: list[float] = []
 
     def rng(self, part: str) -> np.random.Generator:
@@ -82,6 +85,12 @@ class Build:
         """The plain name of a team."""
         return self.ground.name(self.teams[number]).removesuffix("-crew")
 
+    def stem(self, team: int, place: Place) -> str:
+        """What a team's things in a cluster begin with: the same everywhere in a fleet."""
+        number = self.land.clusters.index(place.name)
+        side = "" if self.shared_names or number == 0 else f"-{_SIDES[number - 1]}"
+        return self.team(team) + side
+
     def settings(self, entity: int, kind: str, most: int = 9) -> None:
         """Base facts for the fields of ``kind`` that may change.
 
@@ -90,15 +99,15 @@ class Build:
         """
         name, base = self.ground.name(entity), self.ground.base
         for at, (spec, path) in enumerate(self.land.fields(kind)):
-            draw = self._draw()
-            if spec.field in VERSIONED or (at >= most and draw > 1 / 3):
+            if spec.field in VERSIONED:
                 continue
-            value = spec.values[int(draw * 7919) % len(spec.values)]
+            draw = self._draw()
             if self.shared_names:
-                first = self._settings.setdefault((kind, name, path), value)
-                if self._draw() >= _OVERRIDDEN:
-                    value = first
-            base[(entity, path)] = value
+                first = self._templates.setdefault((kind, name, path), draw)
+                if at >= most or self._draw() >= _OVERRIDDEN:
+                    draw = first
+            if at < most or draw <= 1 / 3:
+                base[(entity, path)] = spec.values[int(draw * 7919) % len(spec.values)]
 
     def _draw(self) -> float:
         if not self._draws:

@@ -36,7 +36,7 @@ def lay_clusters(build: Build) -> None:
         name = f"{build.book.brand()}-{code}"
         g.clouds[name] = cloud
         # Metrics and alerts know a cluster by its label, the provider by a name of its own.
-        own = build.name("plane", "-plane")
+        own = f"{build.book.brand()}-plane"
         cluster = build.add("Cluster", own, name, version=version, region=code, status="ACTIVE")
         build.land.clusters.append(name)
         account = build.accounts[number % len(plan.clouds)]
@@ -77,41 +77,58 @@ def _network(build: Build, place: Place, number: int) -> None:
 
 
 def _nodes(build: Build, place: Place) -> None:
-    """Two pools with launch templates, quotas, a registry login, and nodes in three zones."""
-    g, name, rng, plan = build.ground, place.name, build.rng("nodes"), build.plan
-    login = build.add("Secret", build.name("registry", "-pull"), name, type="registry login")
+    """Two pools of a profile and a registry login; the home of a fleet has a third of its own."""
+    g, name = build.ground, place.name
+    rng = build.rng("nodes")
     profile = build.add("InstanceProfile", build.name("profile", "-profile"), name)
     role = build.add("IamRole", build.name("nodes", "-nodes"), name)
     g.link(profile, "assumes", role)
+    login = build.add("Secret", build.name("registry", "-pull"), name, type="registry login")
     quotas = [build.add("QuotaLimit", build.name(f"quota{n}", "-quota"), name)
               for n in range(1 + int(rng.random() < 0.5))]  # fmt: skip
     for quota in quotas:
         g.link(quota, "part_of", place.account)
-    scale = max(0.3, min(1.2, plan.size / 1500))
-    count = int(rng.integers(8, 14)) if plan.clusters == 1 else int(rng.integers(4, 7))
-    month = datetime.datetime.fromtimestamp(plan.now // 1_000_000, datetime.UTC).strftime("%Y.%m")
+    few = (4, 7) if build.plan.clusters > 1 else (8, 14)
     for number in range(2):
         stem = build.name(f"pool{number}", "-pool")
-        group = build.add("NodeGroup", stem, name)
-        template = build.add("LaunchTemplate", stem.replace("-pool", "-template"), name)
-        g.link(template, "constrains", group)
-        g.link(group, "runs_on", place.cluster)
+        group = _pool(build, place, stem, int(rng.integers(*few)))
         for identity in (login, profile):
             g.link(group, "uses_identity", identity)
         g.link(quotas[number % len(quotas)], "constrains", group)
-        g.facts(group, desired_size=max(2, round(count * scale)))
         place.groups.append(group)
-        images = [f"{stem.removesuffix('-pool')}-os-{month}.{n}" for n in (1, 2)]
-        for at in range(max(2, round(count * scale))):
-            zone = f"{place.region}{'abc'[at % 3]}"
-            node = build.add("Node", f"ip-10-{rng.integers(256)}-{len(g.entities)}", name)
-            g.facts(
-                node, ready=True, kubelet=f"v{g.base[(place.cluster, 'version')]}.2", zone=zone,
-                image=images[int(rng.random() < 0.7)],
-                labels={"pool": stem, "zone": zone, "disk": "ssd"},
-            )  # fmt: skip
-            g.link(node, "controlled_by", group)
-            place.nodes.append(node)
+    if build.shared_names and len(build.places) == 1:
+        brand = build.book.brand()
+        group = _pool(build, place, f"{brand}-pool", 3)
+        quota = build.add("QuotaLimit", f"{brand}-quota", name)
+        own = build.add("Secret", f"{brand}-pull", name, type="registry login")
+        g.link(quota, "constrains", group)
+        for identity in (own, profile):
+            g.link(group, "uses_identity", identity)
+        place.own_groups.append(group)
+
+
+def _pool(build: Build, place: Place, stem: str, count: int) -> int:
+    """A pool with its launch template and nodes in three zones."""
+    g, name, rng = build.ground, place.name, build.rng("nodes")
+    now = datetime.datetime.fromtimestamp(build.plan.now // 1_000_000, datetime.UTC)
+    month = now.strftime("%Y.%m")
+    count = max(2, round(count * max(0.3, min(1.2, build.plan.size / 1500))))
+    group = build.add("NodeGroup", stem, name, desired_size=count)
+    template = build.add("LaunchTemplate", stem.replace("-pool", "-template"), name)
+    g.link(template, "constrains", group)
+    g.link(group, "runs_on", place.cluster)
+    images = [f"{stem.removesuffix('-pool')}-os-{month}.{n}" for n in (1, 2)]
+    kubelet = f"v{g.base[(place.cluster, 'version')]}.2"
+    for at in range(count):
+        zone = f"{place.region}{'abc'[at % 3]}"
+        node = build.add("Node", f"ip-10-{rng.integers(256)}-{len(g.entities)}", name)
+        g.facts(
+            node, ready=True, kubelet=kubelet, zone=zone, image=images[int(rng.random() < 0.7)],
+            labels={"pool": stem, "zone": zone, "disk": "ssd"},
+        )  # fmt: skip
+        g.link(node, "controlled_by", group)
+        place.nodes.append(node)
+    return group
 
 
 def _platform(build: Build, place: Place) -> None:

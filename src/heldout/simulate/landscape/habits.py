@@ -45,7 +45,7 @@ def draw_habits(seed: int, knobs: Mapping[str, float | int | str]) -> Habits:
         round_the_clock=clock,
     )
     rng = stream(seed, "habits", "doors")
-    zipf, coverage = 0.7 + 0.22 * float(rng.random()), 0.6 + 0.35 * float(rng.random())
+    zipf, coverage = 0.7 + 0.18 * float(rng.random()), 0.6 + 0.35 * float(rng.random())
     events = round(float(rng.triangular(4000, 7000, 11_000)))
     return Habits(
         rhythm, zipf, float(knobs.get("pr_coverage", coverage)), int(knobs.get("events", events)),

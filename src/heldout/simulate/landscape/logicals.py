@@ -181,11 +181,15 @@ def _crowd(rng: np.random.Generator, made: list[Logical]) -> None:
 
 
 def _close_cycle(rng: np.random.Generator, made: list[Logical]) -> None:
-    """A call back up, from what a service calls to that service; never to an entry."""
+    """A call back up, from what a service calls to that service; never to an entry.
+
+    Only between services of one cluster each: a template would repeat it in every copy.
+    """
     pairs = [
         (n, below) for n, one in enumerate(made) if 0 < one.level < LEAF
         for below in one.calls
-        if made[below].level < LEAF and made[below].places == one.places
+        if made[below].level < LEAF and len(one.places) == 1
+        and made[below].places == one.places
         and n not in made[below].calls
     ]  # fmt: skip
     if pairs:
@@ -193,43 +197,56 @@ def _close_cycle(rng: np.random.Generator, made: list[Logical]) -> None:
         made[down].calls.append(up)
 
 
+_THINGS = ("stores", "caches", "topics", "queues", "buckets", "functions")
+_SUFFIXES = ("-pg", "-mem", ".events", "-jobs", "-files", "-fn")
+_SIGMA = 0.5
+
+
+def _pools(book: NameBook, plan: Plan, count: int) -> dict[str, list[str]]:
+    """Names of what ``count`` services share, by sort."""
+    shape = plan.shape
+    parts = (shape.stores, shape.caches, shape.topics, 0.1, 0.12, 0.12)
+    return {
+        thing: [f"{book.brand()}{suffix}" for _ in range(max(2, round(count * part)))]
+        for thing, suffix, part in zip(_THINGS, _SUFFIXES, parts, strict=True)
+    }
+
+
 def _furnish(rng: np.random.Generator, book: NameBook, plan: Plan, made: list[Logical]) -> None:
-    """Stores, topics, queues and the optional objects of each service."""
-    shape, count = plan.shape, len(made)
+    """Stores, topics, queues and the optional objects of each service.
 
-    def some(suffix: str, part: float, least: int) -> list[str]:
-        return [f"{book.brand()}{suffix}" for _ in range(max(least, round(count * part)))]
-
-    stores, caches = some("-pg", shape.stores, 3), some("-mem", shape.caches, 2)
-    topics, queues = some(".events", shape.topics, 3), some("-jobs", 0.1, 2)
-    buckets, functions = some("-files", 0.12, 2), some("-fn", 0.12, 2)
-    spare = {"topic": list(topics), "queue": list(queues)}
-    sigma = 0.5
+    What services share is their cluster's own, or the template's.
+    """
+    shape = plan.shape
+    groups = 1 if plan.archetype == "fleet" else plan.clusters
+    pools = [_pools(book, plan, len(made) // groups) for _ in range(groups)]
+    spare = [{thing: list(pool[thing]) for thing in ("topics", "queues")} for pool in pools]
     for one in made:
+        own, left = pools[one.places[0] % groups], spare[one.places[0] % groups]
         u = rng.random(16).tolist()
         inner = one.level > 0
         if inner and u[0] < shape.stored:
-            one.store = _of(stores, u[1] ** 1.2)
+            one.store = _of(own["stores"], u[1] ** 1.2)
         if u[2] < 0.3:
-            one.cache = _of(caches, u[3])
+            one.cache = _of(own["caches"], u[3])
         if inner and u[4] < shape.consumes:
-            one.consumes = _of(topics, u[5])
+            one.consumes = _of(own["topics"], u[5])
         if u[6] < shape.publishes:
-            one.publishes = spare["topic"].pop() if spare["topic"] else _of(topics, u[7])
+            one.publishes = left["topics"].pop() if left["topics"] else _of(own["topics"], u[7])
         if inner and u[8] < 0.16:
-            one.takes = _of(queues, u[9])
+            one.takes = _of(own["queues"], u[9])
         if u[10] < 0.18:
-            one.puts = spare["queue"].pop() if spare["queue"] else _of(queues, u[11])
+            one.puts = left["queues"].pop() if left["queues"] else _of(own["queues"], u[11])
         if inner and u[12] < 0.24:
-            one.bucket = _of(buckets, u[13])
+            one.bucket = _of(own["buckets"], u[13])
         if u[14] < 0.16:
-            one.function = _of(functions, u[15])
+            one.function = _of(own["functions"], u[15])
         extras = rng.random(len(_EXTRAS))
         one.extras = frozenset(
             name for (name, part), draw in zip(_EXTRAS, extras.tolist(), strict=True)
             if draw < part * (1.0 if name in _ALWAYS else min(1.15, plan.rich))
         )  # fmt: skip
-        drawn = np.exp(np.log(plan.pods) - sigma**2 / 2 + sigma * rng.standard_normal())
+        drawn = np.exp(np.log(plan.pods) - _SIGMA**2 / 2 + _SIGMA * rng.standard_normal())
         one.pods = int(min(24, max(2, round(float(drawn)))))
 
 

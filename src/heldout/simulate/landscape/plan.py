@@ -44,7 +44,7 @@ SHAPES: Mapping[str, Shape] = {
     "fleet": Shape(stores=0.4),
     "multicloud": Shape(stores=0.3, per_cluster=62),
     "data": Shape(entry=0.08, stores=0.34, topics=0.6, stored=0.72, consumes=0.62,
-                  publishes=0.6, batch=1.5, per_service=17.5, per_cluster=110),
+                  publishes=0.6, batch=1.5, per_service=17.5, per_cluster=75),
 }  # fmt: skip
 
 
@@ -95,9 +95,11 @@ def draw_plan(seed: int, knobs: Knobs) -> Plan:
     teams = int(rng.integers(5, 8) if clusters > 2 else rng.integers(7, 13))
     people = round(float(rng.triangular(15, 34, 75)))
     size = float(rng.triangular(1160, 1500, 1870))
-    pods = float(rng.triangular(2.2, 3.3, 5.6))
-    rich = float(rng.triangular(0.5, 0.95, 1.1))
-    one_repository = bool(rng.random() < 0.25)
+    # One estate in six is of many small services, with little around each.
+    many = rng.random() < 0.16
+    pods = float(rng.triangular(2.0, 2.2, 2.6) if many else rng.triangular(2.2, 3.3, 5.6))
+    rich = float(rng.triangular(0.4, 0.45, 0.6) if many else rng.triangular(0.5, 0.95, 1.1))
+    one_repository = bool(rng.random() < (0.9 if many else 0.2))
     base = 60 + people + shape.per_cluster * clusters + 3 * teams * clusters
     each = shape.per_service - 0.8 * one_repository + 3.1 * rich + pods + 0.2
     services = (size * scale - base * min(1.0, scale + 0.15)) / each

@@ -29,7 +29,8 @@ def place_service(build: Build, logical: Logical, place: Place) -> Site:
     g.link(deployment, "part_of", namespace)
     g.link(service, "runs_on", deployment)
     g.link(service, "owned_by", build.teams[logical.team])
-    g.link(deployment, "runs_on", place.groups[int(rng.integers(len(place.groups)))])
+    groups = place.own_groups if place.own_groups and len(logical.places) == 1 else place.groups
+    g.link(deployment, "runs_on", groups[int(rng.integers(len(groups)))])
     own = f"{build.team(logical.team)}-code" if build.plan.one_repository else name
     repository = _repository(build, name, own)
     g.link(service, "built_from", repository)
@@ -42,7 +43,7 @@ def place_service(build: Build, logical: Logical, place: Place) -> Site:
 
 
 def _namespace(build: Build, team: int, place: Place) -> int:
-    g, stem, cluster = build.ground, build.team(team), place.name
+    g, stem, cluster = build.ground, build.stem(team, place), place.name
     known = g.find("Namespace", f"{stem}-ns", cluster)
     if known is not None:
         return known
@@ -85,7 +86,7 @@ def _settings(build: Build, site: Site, logical: Logical, place: Place, namespac
         g.link(held, "part_of", namespace)
         build.land.repo_of[held] = own
     build.settings(site.deployment, "Deployment")
-    apps = g.find("GitOpsApplication", f"{build.team(site.team)}-apps", cluster)
+    apps = g.find("GitOpsApplication", f"{build.stem(site.team, place)}-apps", cluster)
     if apps is not None:
         for declared in (site.deployment, config):
             g.link(declared, "declared_in", apps)
@@ -138,7 +139,7 @@ def _pods(build: Build, site: Site, logical: Logical, place: Place) -> None:
     g, rng, name, cluster = build.ground, build.rng("pods"), site.name, site.cluster
     count = max(2, logical.pods + int(rng.integers(-1, 2)) * (len(logical.places) > 1))
     front = build.add("K8sService", name, cluster)
-    namespace = f"{build.team(site.team)}-ns"
+    namespace = f"{build.stem(site.team, place)}-ns"
     g.facts(
         front, type="ClusterIP", selector={"app": name}, namespace=namespace,
         ports=[{"port": 80, "target_port": 8080}],
