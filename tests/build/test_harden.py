@@ -14,7 +14,7 @@ from tests.simulate.small import small_spec
 
 from heldout import split as split_module
 from heldout.brain import load_brain
-from heldout.build import cases, make_set
+from heldout.build import build_everything, cases, make_set
 from heldout.build.admission import Admitted, Result
 from heldout.build.harden import MOST_DAYS, MOST_TRAPS, harden, raised_forms
 from heldout.build.labels import FILE, label, read_labels
@@ -163,6 +163,8 @@ def test_labels_are_measured_apart_and_stand_in_no_spec(hardened: tuple[Settings
     specs = (*read_specs(directory, "train"), *read_specs(directory, "test", HeldoutAccess()))
     assert all(checked(spec.knobs) for spec in specs)
     assert "hardened against sim/anchored" in "\n".join(report.lines())
+    assert "made 0" in build_everything(settings, "tiny", workers=1).text
+    assert len(list(settings.worlds.iterdir())) == len(specs)
     with Ledger.open(settings.ledger) as ledger:
         played = {row.run: row for row in runs(ledger)}
     assert {row.purpose for row in played.values()} == {"probe"}

@@ -43,12 +43,16 @@ def store_incident(settings: Settings, spec: Spec, made: Generated) -> Spec:
     return pinned
 
 
-def forget(settings: Settings, specs: Iterable[Spec]) -> None:
-    """Take worlds and truths out of the cache again."""
+def forget(settings: Settings, specs: Iterable[Spec], keep: Iterable[Spec] = ()) -> None:
+    """Take worlds and truths out of the cache again, except those that ``keep`` needs too."""
+    held = [place_of(settings, spec) for spec in keep]
+    worlds, truths = {place.world for place in held}, {place.truth for place in held}
     for spec in specs:
         place = place_of(settings, spec)
-        shutil.rmtree(place.world, ignore_errors=True)
-        place.truth.unlink(missing_ok=True)
+        if place.world not in worlds:
+            shutil.rmtree(place.world, ignore_errors=True)
+        if place.truth not in truths:
+            place.truth.unlink(missing_ok=True)
 
 
 def freeze_incident(directory: Path, spec: Spec, alert: str) -> None:

@@ -143,8 +143,7 @@ def make_set(
     except BaseException:
         forget(settings, making.stored)
         raise
-    needed = {one.spec.world_digest for side in kept for one in side}
-    forget(settings, [spec for spec in making.stored if spec.world_digest not in needed])
+    forget(settings, making.stored, keep=[one.spec for side in kept for one in side])
     return _report(plan, kept, labels, record)
 
 
