@@ -22,14 +22,15 @@ Span = tuple[float, float]
 class Draw:
     """How the knobs of trap incidents are drawn.
 
-    ``days`` and ``hours`` bound the age of the cause in days, log-uniform; one in ``hours_every``
-    is only hours old. ``hops`` and ``routes`` are drawn evenly from their lists, all other spans
+    ``days`` and ``hours`` bound the age of the cause in days; one in ``hours_every`` is only hours
+    old. Days are drawn evenly, up to nearly the length of a history: were young causes likelier,
+    age alone would rank them above most changes of their type. ``hops`` and ``routes`` are drawn evenly from their lists, all other spans
     evenly within. ``traps`` are the least and most traps of an incident, ``latent_cause`` included.
     """
 
-    days: Span = (1.0, 12.0)
+    days: Span = (1.5, 13.0)
     hours: Span = (0.15, 0.9)
-    hours_every: int = 8
+    hours_every: int = 10
     traps: tuple[int, int] = (2, 5)
     hops: tuple[int, ...] = (0, 1, 1, 2, 2, 2, 3, 3, 4, 4)
     routes: tuple[int, ...] = (1, 1, 1, 2, 2, 2, 2, 3, 3, 3)

@@ -33,8 +33,13 @@ ONSET = (
     "second_shard", "shape_unchecked", "worker_count", "zone_isolation",
 )  # fmt: skip
 """Faults whose onset controls read naturally: their change takes effect when it lands."""
-WEIGHT: Mapping[str, float] = {"onset_decoy": 3.0, "change_noise": 2.5, "partial_fleet": 4.0}
-"""How much likelier than the other traps these are stacked onto a trap incident."""
+WEIGHT: Mapping[str, float] = {
+    "onset_decoy": 3.0, "change_noise": 2.5, "partial_fleet": 4.0, "squashed_pr": 0.4,
+}  # fmt: skip
+"""How much likelier than the other traps these are stacked onto a trap incident.
+
+A squashed cause is larger than most changes; were it common, size would point at causes.
+"""
 FLEET = "fleet"
 LIKELY: Mapping[str, float] = {"saas": 0.24, FLEET: 0.36}
 """Shares of two archetypes; the others have the rest evenly."""
@@ -200,7 +205,8 @@ def _incident(rng: np.random.Generator, draw: Draw, slot: Slot, stacked: Sequenc
     }  # fmt: skip
     if LATENT in stacked:
         young = slot.number % draw.hours_every == draw.hours_every // 2
-        knobs["latency_days"] = _log_within(rng, draw.hours if young else draw.days)
+        drawn = _log_within(rng, draw.hours) if young else _within(rng, draw.days)
+        knobs["latency_days"] = drawn
     if ELSEWHERE in stacked:  # There must be an elsewhere.
         knobs["hops"] = max(1, int(knobs["hops"]))
     if DECOY in stacked:

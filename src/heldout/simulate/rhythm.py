@@ -119,6 +119,14 @@ def near_office(
     return int(moments(rng, 1, window_low, window_high, flat=False, rhythm=rhythm)[0])
 
 
+def worked(start: int, end: int, rhythm: Rhythm = USUAL) -> float:
+    """How much people work between start and end, in hours of the busiest kind."""
+    if end <= start:
+        return 0.0
+    weight, _ = _hourly(start, end, flat=False, rhythm=rhythm)
+    return float(weight.sum() / (rhythm.hours().max() * rhythm.days().max()))
+
+
 def iso(ts: int) -> str:
     """A time as ``2026-03-04T12:00:00Z``."""
     moment = datetime.datetime.fromtimestamp(ts // SECOND, tz=datetime.UTC)
@@ -130,7 +138,7 @@ _FIRST_MONDAY = 1_769_990_400_000_000
 
 
 def calendar(seed: int, knobs: Mapping[str, float | int | str]) -> tuple[int, int, int]:
-    """(now, start, onset): a weekday in working hours of 2026, a history of 10 to 21 days.
+    """(now, start, onset): a weekday in working hours of 2026, a history of 10 to 19 days.
 
     The history reaches at least three days before a cause that is ``latency_days`` old.
     """
@@ -138,7 +146,7 @@ def calendar(seed: int, knobs: Mapping[str, float | int | str]) -> tuple[int, in
     day = int(rng.integers(0, 26)) * 7 + int(rng.integers(0, 5))
     now = _FIRST_MONDAY + day * DAY + int(rng.integers(10 * 60, 18 * 60)) * MINUTE
     now += int(rng.integers(0, 60)) * SECOND
-    days = 10 + round(float(rng.triangular(0, 5, 11)))
+    days = 10 + round(float(rng.triangular(0, 3, 9)))
     days = max(days, int(float(knobs.get("latency_days", 0))) + 4)
     onset = now - int(rng.integers(6 * 60, 15 * 60)) * SECOND
     return now, now - days * DAY, onset
