@@ -207,7 +207,8 @@ def _seats(land: Landscape, fault: Fault, *, partial: bool) -> list[tuple[int, i
         if fault.scope is not None and len(population(ground, fault, seat)) < 2:
             continue
         alike = bool(ground.siblings(seat)), bool(ground.siblings(holder))
-        if (not all(alike)) if partial else any(alike):
+        # A scope names its own part, so copies in other clusters neither help nor harm.
+        if fault.scope is None and ((not all(alike)) if partial else any(alike)):
             continue
         found.append((seat, holder))
     return found
