@@ -30,7 +30,7 @@ class Draw:
 
     days: Span = (1.5, 13.0)
     hours: Span = (0.15, 0.9)
-    hours_every: int = 10
+    hours_every: int = 9
     traps: tuple[int, int] = (2, 5)
     hops: tuple[int, ...] = (0, 1, 1, 2, 2, 2, 3, 3, 4, 4)
     routes: tuple[int, ...] = (1, 1, 1, 2, 2, 2, 2, 3, 3, 3)
