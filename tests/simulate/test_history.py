@@ -37,11 +37,26 @@ def test_base_state_and_replayed_diffs_equal_the_facts_at_random_times(made: Gen
         _rows(made, "change_diff"), key=lambda d: (when[d["event_id"]], str(d["event_id"]))
     )
     start, now = made.tables.start, made.tables.now
-    base = {(f["entity_id"], f["field"]): f["value_json"] for f in facts if f["event_id"] == ""}
+    roles = {
+        (t["entity_id"], t["role"]): t["event_id"]
+        for t in _rows(made, "change_target") if t["role"] != "target"
+    }  # fmt: skip
+    ended = {one: when[event] for (one, role), event in roles.items() if role == "deleted"}
+    applied = {one: event for (one, role), event in roles.items() if role == "applied"}
+    assert ended
+    assert len(ended) == len(applied)
+    base = {
+        (f["entity_id"], f["field"]): f for f in facts
+        if f["event_id"] in ("", applied.get(f["entity_id"]))
+    }  # fmt: skip
     for moment in stream("times").integers(start, now, 50).tolist():
-        state = dict(base)
+        state = {
+            key: row["value_json"] for key, row in base.items()
+            if when.get(row["event_id"], 0) <= moment < ended.get(key[0], now)
+        }  # fmt: skip
         for diff in diffs:
-            if when[diff["event_id"]] <= moment:
+            own = applied.get(diff["entity_id"]) == diff["event_id"]
+            if when[diff["event_id"]] <= moment < ended.get(diff["entity_id"], now) and not own:
                 key = (diff["entity_id"], diff["field"])
                 assert state.get(key, "null") == diff["old_json"]
                 state[key] = diff["new_json"]

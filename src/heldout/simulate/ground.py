@@ -112,7 +112,10 @@ class Edit(NamedTuple):
 
 
 class Change(NamedTuple):
-    """A change before replay. ``key`` names it among all changes of a world, stably."""
+    """A change before replay. ``key`` names it among all changes of a world, stably.
+
+    ``role`` says what it did to its targets: altered them, deleted them or applied them anew.
+    """
 
     ts: int
     key: str
@@ -126,6 +129,7 @@ class Change(NamedTuple):
     summary: str
     targets: tuple[int, ...]
     edits: tuple[Edit, ...]
+    role: str = "target"
 
 
 @dataclass(slots=True)

@@ -1,8 +1,9 @@
 """Names that an organisation could have invented: brand-like words and two-word names.
 
 None is a word of operations or of the dictionary, but for the two words of a two-word name, which
-are rare ones: a plain name cannot be told from method text. A *bank* is one of two disjoint halves of the stock; the two sides of a split use different banks, so no
-name of one side can occur on the other.
+are rare ones: a plain name cannot be told from method text. A *bank* is one of two disjoint halves
+of the stock; the two sides of a split use different banks, so no name of one side can occur on the
+other.
 """
 
 from __future__ import annotations
@@ -48,8 +49,11 @@ ada bruno carla dmitri elif farid greta hugo ines jonas kaia luis mira nils olga
 samir tessa uwe vera wim yara zeno aino bashir clea dario edda finn gita henk ilse joao kofi
 lena marek noor otto priya
 """)
-_REFUSED = ("core", "node", "proxy", "cache", "admin", "vault", "limit", "token", "metal", "delta",
-            "corrid", "corked", "corned", "narked", "morbid", "torrid", "harked", "bromid")  # fmt: skip
+_REFUSED = (
+    "core", "node", "proxy", "cache", "admin", "vault", "limit", "token", "metal", "delta",
+    "corrid", "corked", "corned", "narked", "morbid", "torrid", "harked", "bromid",
+)  # fmt: skip
+"""Parts of a brand that would make a word of it."""
 
 
 def _half(words: Sequence[str], bank: int) -> list[str]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -125,17 +125,18 @@ def world_columns(
     ground: Ground, done: Replay, *, start: int, now: int, extra: Mapping[str, Any]
 ) -> dict[str, Columns]:
     """Every column-wise table; ``extra`` gives rows of metric_series, alert and data_gap."""
+    renewed = found(ground, done.changes, done.ids)
     tables = {
         "entity": _columns("entity", _entities(ground, start, now)),
         "fact": _facts(ground, done, start),
         "edge": _columns("edge", _edges(ground, start)),
-        **_changes(ground, done),
+        **_changes(ground, done, {renewal.entity for renewal in renewed}),
         **{
             name: _columns(name, extra.get(name, []))
             for name in ("metric_series", "alert", "data_gap")
         },
     }
-    for renewal in found(ground, done.changes, done.ids):
+    for renewal in renewed:
         split(tables, ground, renewal)
     return tables
 
@@ -193,12 +194,13 @@ def _edges(ground: Ground, start: int) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _changes(ground: Ground, done: Replay) -> dict[str, Columns]:
+def _changes(ground: Ground, done: Replay, renewed: Collection[int]) -> dict[str, Columns]:
     one = [entity.id for entity in ground.entities]
     changes, diffs = done.changes, done.diffs
     ids = [done.ids[change.key] for change in changes]
     touched = [
-        (own, one[entity], change.role) for own, change in zip(ids, changes, strict=True)
+        (own, one[entity], change.role if entity in renewed else "target")
+        for own, change in zip(ids, changes, strict=True)
         for entity in change.targets
     ]  # fmt: skip
     by_field = map(list, zip(*changes, strict=True)) if changes else ([] for _ in Change._fields)

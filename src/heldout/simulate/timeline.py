@@ -16,6 +16,7 @@ from heldout.simulate.dressing import DRAWS, INC, dress, padding
 from heldout.simulate.ground import Change, Edit
 from heldout.simulate.landscape import Landscape
 from heldout.simulate.releases import releases
+from heldout.simulate.renewal import renewals
 from heldout.simulate.rhythm import moments
 from heldout.simulate.streams import stream
 
@@ -219,4 +220,4 @@ def healthy_changes(
         counts["cloud_api"] += counts.pop("iac_apply")
     for type_ in ("config", "iac_apply", "cloud_api", "secret", "certificate", "flag"):
         writer.human(type_, counts.get(type_, 0))
-    return writer.changes
+    return writer.changes + renewals(land, seed, start, now, protected)

@@ -120,7 +120,7 @@ def assemble(
     ground.base.update(plot.pinned())
     changes = healthy_changes(
         land, seed, plot.start, plot.now,
-        events=int(plot.knob("events", 7000)), protected=plot.protected(),
+        events=int(plot.knob("events", 0)), protected=plot.protected(),
     )  # fmt: skip
     acts = _present(plot, variant)
     changes = tamed(plot, [*changes, *(_dressed(plot, act) for act in acts)])
