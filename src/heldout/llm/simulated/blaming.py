@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
 from heldout.llm.simulated.desk import DAY, HOUR, Desk, Steps
@@ -15,6 +15,7 @@ _SLACK = 30.0
 """Seconds by which a series may show an onset too early."""
 _LATE = 480.0
 """A suspect this close to the alert looks like what everybody was waiting for."""
+_TRIED = 3
 _BIG, _PAGES = 3, 5
 """How many big changes of a list are opened, and how many pages of each are read."""
 
@@ -26,21 +27,34 @@ def find_culprit(desk: Desk) -> Steps[None]:
         return
     today = yield from changes_of_the_day(desk)
     today = yield from before_onset(desk, today)
-    fresh = [change for change in today if desk.touches(change) and change.at <= desk.fired]
     suspects = desk.suspects(today)
-    found: Change | None = max(fresh, key=lambda change: (change.at, change.id), default=None)
-    if found is None:
-        found = yield from namesake(desk)
-    if found is None:
-        found = yield from look_further_back(desk)
-        if found is not None and suspects and believes_onset(desk, suspects[0]):
-            found = None
-    if found is not None and (yield from settle(desk, found)):
-        desk.ruled_out += [change.id for change in suspects[:3] if change.id != found.id]
+    found = newest([change for change in today if desk.touches(change)])
+    if not (yield from settle_on_one(desk, found)):
+        other = yield from namesake(desk)
+        found = (other,) if other else (yield from look_further_back(desk))
+        if found and suspects and not other and believes_onset(desk, suspects[0]):
+            found = ()
+        yield from settle_on_one(desk, found)
+    if desk.culprit is not None:
+        own = desk.culprit.id
+        desk.ruled_out += [change.id for change in suspects[:3] if change.id != own]
         return
     yield from weigh_suspects(desk, suspects)
     if desk.culprit is None:
         own_up(desk)
+
+
+def newest(found: Iterable[Change]) -> tuple[Change, ...]:
+    """Changes, the latest first."""
+    return tuple(sorted(found, key=lambda change: (-change.at, change.id)))
+
+
+def settle_on_one(desk: Desk, found: Sequence[Change]) -> Steps[bool]:
+    """Name the first change that stands up to being read."""
+    for change in found[:_TRIED]:
+        if (yield from settle(desk, change)):
+            return True
+    return False
 
 
 def before_onset(desk: Desk, found: Sequence[Change]) -> Steps[list[Change]]:
@@ -141,20 +155,20 @@ def unfold(desk: Desk, listed: Sequence[Change]) -> Steps[list[Change]]:
     return result
 
 
-def look_further_back(desk: Desk) -> Steps[Change | None]:
+def look_further_back(desk: Desk) -> Steps[tuple[Change, ...]]:
     """Earlier changes of the faulty setting, if this mind thinks of looking for them."""
+    found: tuple[Change, ...] = ()
     if desk.fact is None or desk.mind.slips("lost"):
-        return None
-    found: Change | None = None
+        return found
     if desk.mind.does("window"):
         found = yield from search_window(desk)
-    if found is None and desk.mind.does("origin"):
+    if not found and desk.mind.does("origin"):
         found = yield from field_history(desk)
     return found
 
 
-def search_window(desk: Desk) -> Steps[Change | None]:
-    """List the changes of the faulty entity over the days that the brain names."""
+def search_window(desk: Desk) -> Steps[tuple[Change, ...]]:
+    """Changes of the faulty setting over the days that the brain names, the latest first."""
     assert desk.fact is not None
     fact, narrow = desk.fact, desk.mind.does("narrow")
     days = desk.mind.guidance.days if desk.mind.guidance.asked.get("window") else 7.0
@@ -170,14 +184,14 @@ def search_window(desk: Desk) -> Steps[Change | None]:
             cursor=cursor or None,
         )
         listed = yield from unfold(desk, changes(answer.rows))
-        touching = [change for change in listed if desk.touches(change)]
+        touching = newest([change for change in listed if desk.touches(change)])
         if touching:
-            found = max(touching, key=lambda change: (change.at, change.id))
-            return tempting_rollout(desk, listed, found) or found
+            tempting = tempting_rollout(desk, listed, touching[0])
+            return (tempting,) if tempting else touching
         cursor = answer.cursor
         if not cursor:
             break
-    return None
+    return ()
 
 
 def tempting_rollout(desk: Desk, listed: Sequence[Change], found: Change) -> Change | None:
@@ -192,8 +206,8 @@ def tempting_rollout(desk: Desk, listed: Sequence[Change], found: Change) -> Cha
     return max(wide, key=lambda change: (change.at, change.id), default=None)
 
 
-def field_history(desk: Desk) -> Steps[Change | None]:
-    """Ask when the setting became what it is."""
+def field_history(desk: Desk) -> Steps[tuple[Change, ...]]:
+    """Ask when the setting became what it is; the latest change of it first."""
     assert desk.fact is not None
     fact = desk.fact
     answer = yield from desk.ask(
@@ -202,31 +216,33 @@ def field_history(desk: Desk) -> Steps[Change | None]:
         entity=fact.entity.id,
         field=fact.field,
     )
-    past = [
-        row
-        for row in answer.rows
-        if text(row, "change_id") and (seconds(text(row, "ts")) or 9e99) <= desk.fired
-    ]
-    row = max(past, key=lambda one: seconds(text(one, "ts")) or 0.0, default=None)
-    if row is None:
-        return None
-    desk.old_value = text(row, "old")
-    return Change(
-        text(row, "change_id"), seconds(text(row, "ts")) or 0.0, "", "", "",
-        (fact.entity.id,), (fact.entity.name,), (fact.field,),
+    past = []
+    for row in answer.rows:
+        moment = seconds(text(row, "ts"))
+        if text(row, "change_id") and moment is not None and moment <= desk.fired:
+            past.append((moment, text(row, "change_id"), text(row, "old")))
+    if not past:
+        return ()
+    moment, own, desk.old_value = max(past)
+    pair = (fact.entity.id, fact.field)
+    return (
+        Change(
+            own, moment, "", "", "", (fact.entity.id,), (fact.entity.name,), (fact.field,),
+            pairs=frozenset({pair}),
+        ),
     )  # fmt: skip
 
 
 def settle(desk: Desk, change: Change) -> Steps[bool]:
-    """Name a change, having read its diff where this mind reads diffs.
+    """Name a change, having read its diff where this mind reads diffs; False when it is let go.
 
-    A long diff in which the setting is not found on the first page is given up by who reads no
-    further: then nothing is named, and the answer is False.
+    Where the diff turns out to touch the setting of something else, it is another's. Where it is
+    long and the setting is not on its first page, who reads no further gives it up.
     """
     entity = desk.fact.entity.id if desk.fact and desk.touches(change) else ""
     if desk.mind.does("diff"):
         full = yield from open_change(desk, change)
-        if full.cut and entity and not desk.touches(full):
+        if entity and not desk.touches(full):
             desk.ruled_out.append(change.id)
             return False
     desk.culprit = change

@@ -321,16 +321,20 @@ class Desk:
         """True when a change altered the field behind the mechanism, on its entity."""
         if self.fact is None or self.fact.entity.id not in change.entities:
             return False
+        if change.pairs:
+            own = tuple(field for of, field in change.pairs if of == self.fact.entity.id)
+            return self._names_field(own)
         return self.same_field(change)
 
     def same_field(self, change: Change) -> bool:
         """True when a change altered a field of the same name, wherever."""
+        return self._names_field(change.fields)
+
+    def _names_field(self, fields: Sequence[str]) -> bool:
         if self.fact is None:
             return False
         last = words(self.fact.field)[-3:]
-        return any(
-            one == self.fact.field or words(one)[-len(last) :] == last for one in change.fields
-        )
+        return any(one == self.fact.field or words(one)[-len(last) :] == last for one in fields)
 
     def suspects(self, found: Sequence[Change], minutes: float = 90.0) -> list[Change]:
         """Changes by people or pipelines shortly before the alert: on the path, then the latest."""

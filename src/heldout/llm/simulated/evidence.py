@@ -130,6 +130,8 @@ class Change:
     fields: tuple[str, ...]
     cut: bool = False
     """True when it touched more than was shown."""
+    pairs: frozenset[tuple[str, str]] = frozenset()
+    """(entity, field) of each diff, where diffs were shown."""
 
 
 def changes(rows: Iterable[Row]) -> tuple[Change, ...]:
@@ -145,9 +147,18 @@ def changes(rows: Iterable[Row]) -> tuple[Change, ...]:
                 text(row, "id"), at, text(row, "type"), text(row, "summary"),
                 text(row, "actor_kind"), entities, names, fields,
                 cut="more_fields" in row or "more_entities" in row,
+                pairs=_pairs(row),
             )
         )  # fmt: skip
     return tuple(found)
+
+
+def _pairs(row: Row) -> frozenset[tuple[str, str]]:
+    value = row.get("diffs")
+    listed = value if isinstance(value, list) else []
+    return frozenset(
+        (text(one, "entity"), text(one, "field")) for one in listed if isinstance(one, dict)
+    )
 
 
 def joined(first: Change, second: Change) -> Change:
@@ -158,6 +169,7 @@ def joined(first: Change, second: Change) -> Change:
         names=tuple(dict.fromkeys((*first.names, *second.names))),
         fields=tuple(dict.fromkeys((*first.fields, *second.fields))),
         cut=second.cut,
+        pairs=first.pairs | second.pairs,
     )
 
 

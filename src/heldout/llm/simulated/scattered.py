@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from heldout.llm.simulated.blaming import field_history, open_change, search_window, settle
 from heldout.llm.simulated.desk import DAY, Desk, Steps
-from heldout.llm.simulated.evidence import changes
+from heldout.llm.simulated.evidence import Change, changes
 from heldout.llm.simulated.locating import locate
 from heldout.llm.simulated.mind import Temper
 from heldout.llm.simulated.transcript import Transcript, iso
@@ -35,13 +35,12 @@ def investigate(desk: Desk, transcript: Transcript) -> Steps[None]:
     if desk.mind.slips("tired"):
         return
     if desk.fact is not None and desk.mind.does("focus"):
-        found = None
+        found: tuple[Change, ...] = ()
         if desk.mind.does("window"):
             found = yield from search_window(desk)
         elif desk.mind.does("origin"):
             found = yield from field_history(desk)
-        if found is not None:
-            yield from settle(desk, found)
+        if found and (yield from settle(desk, found[0])):
             return
     yield from guess(desk)
 
