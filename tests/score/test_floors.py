@@ -11,9 +11,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.errors import SpecError
-from heldout.floors import FLOORS, generous_judge, play_floors, submit
+from heldout.floors import FLOORS, generous_judge, play_floors, points_at_cause, submit
 from heldout.floors.bm25 import rank, words
 from heldout.interface import Submission, ToolAnswer, ToolSpec
+from heldout.truth import Truth
 
 CHANGES = [
     {"id": "c-3", "ts": "2026-03-04T11:59:00Z", "summary": "Scale cart", "fields": ["replicas"],
@@ -186,3 +187,21 @@ def test_bm25_never_fails_and_never_goes_below_zero(query: str, documents: list[
     scores = rank(query, documents)
     assert len(scores) == len(documents)
     assert all(0 <= score < 1e6 for score in scores)
+
+
+@pytest.mark.parametrize(
+    ("entities", "named", "right"),
+    [((), "none", True), ((), "c-2", False), (("e-2", "none"), "none", True)],
+)
+def test_where_no_change_is_the_answer_pointing_at_none_is_right(
+    entities: tuple[str, ...], named: str, right: bool
+):
+    """False alarms, recovered trouble and unprovable causes have no accepted change."""
+    truth = Truth(
+        incident="inc-0a1b2c", culprit_entity="", culprit_change="", culprit_field="",
+        accepted_entities=entities, accepted_changes=(), mechanism="", mechanism_terms=(),
+        trigger="", affected=(), unaffected=(), chain=(), decoys=(), near_misses=(),
+        recommended_fix="", canary="",
+    )  # fmt: skip
+    said = Submission("none", named, "no change caused this")
+    assert points_at_cause(said, truth) is right
