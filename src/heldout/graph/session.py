@@ -7,8 +7,7 @@ errors, a query that takes longer than five seconds is interrupted.
 from __future__ import annotations
 
 import threading
-from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -23,6 +22,7 @@ from heldout.graph.tools.page import DEFAULT_ROWS, Page, answer, ids_in, query_m
 from heldout.graph.tools.reader import Reader
 from heldout.graph.tools.refusals import Refusal
 from heldout.graph.tools.submission import read_submission
+from heldout.graph.watchdog import WATCHDOG
 from heldout.graph.world import World, WorldCache
 from heldout.interface import Submission, ToolAnswer, ToolSpec
 
@@ -97,17 +97,6 @@ class DuckBackend:
         self._reader.con.close()
 
 
-@contextmanager
-def _interrupted_after(backend: DuckBackend, seconds: float) -> Iterator[None]:
-    timer = threading.Timer(seconds, backend.interrupt)
-    timer.daemon = True
-    timer.start()
-    try:
-        yield
-    finally:
-        timer.cancel()
-
-
 class WorldSession:
     """Implements :class:`heldout.interface.Session` over one world."""
 
@@ -150,7 +139,7 @@ class WorldSession:
         args.setdefault("limit", DEFAULT_ROWS)
         backend: WorldBackend = self._backend
         try:
-            with _interrupted_after(self._backend, self._timeout):
+            with WATCHDOG.limit(self._timeout, self._backend.interrupt):
                 page: Page = getattr(backend, tool.name)(args)
         except duckdb.InterruptException as error:
             raise Refusal(
