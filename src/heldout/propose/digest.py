@@ -50,6 +50,7 @@ class _Facts:
     histories: int = 0
     comparisons: int = 0
     errors: int = 0
+    gaps: int = 0
     entities: set[str] = field(default_factory=set)
     read: set[str] = field(default_factory=set)
     changes: dict[str, Mapping[str, Any]] = field(default_factory=dict)
@@ -136,6 +137,7 @@ def _step(step: Step, fired: datetime | None, redactor: Redactor, facts: _Facts)
         identity = str(row.get("id", ""))
         if identity.startswith("c-"):
             facts.changes[identity] = {**facts.changes.get(identity, {}), **row}
+    facts.gaps += bool(answer.get("data_gaps")) or _unavailable(answer)
     shown = [f"{name}={_argument(name, value, redactor)}" for name, value in step.args.items()]
     said = f"{step.tool}({', '.join(shown)})"
     if step.is_error:
@@ -147,6 +149,11 @@ def _step(step: Step, fired: datetime | None, redactor: Redactor, facts: _Facts)
         if isinstance(step.args.get(name), str):
             facts.entities.add(str(step.args[name]))
     return f"- {said}: {_outcome(step, answer, rows, fired, redactor, facts)}"[:MAX_LINE]
+
+
+def _unavailable(answer: Mapping[str, Any]) -> bool:
+    error = answer.get("error")
+    return isinstance(error, Mapping) and error.get("type") == "unavailable"
 
 
 def _argument(name: str, value: Any, redactor: Redactor) -> str:
@@ -227,6 +234,7 @@ def _summary(facts: _Facts) -> list[str]:
         f"States compared: {facts.comparisons}",
         f"Distinct entities looked at: {len(facts.entities)}",
         f"Calls that failed: {facts.errors}",
+        f"Answers with gaps in the data: {facts.gaps}",
     ]
 
 
@@ -241,7 +249,8 @@ def _named_changes(
             seen = "no tool call showed it"
         else:
             read = "its diff was read" if change in facts.read else "its diff was never read"
-            seen = f"{age(_time(row.get('ts')), fired)}, {read}"
+            many = ", it touched many fields" if "more_fields" in row else ""
+            seen = f"{age(_time(row.get('ts')), fired)}, {read}{many}"
         lines.append(f"Judge's change {redactor.text(change)}: {seen}")
     return lines
 

@@ -16,8 +16,9 @@ import pytest
 from heldout.brain import Brain
 from heldout.edit import Edit, apply_edit
 from heldout.llm import ModelReply, ModelRequest, Usage
+from heldout.llm.simulated.guidance import read_guidance
 from heldout.llm.simulated.proposer import reply
-from heldout.llm.simulated.proposer_phrases import ADVICE, OVER_CORRECTION, PADDING
+from heldout.llm.simulated.proposer_phrases import ADVICE, GIVING_UP, OVER_CORRECTION, PADDING
 from heldout.signatures import BEHAVIOURS, Diagnosis, diagnose, propose, revise
 
 BRAIN = Brain({"method.md": "- Look at the alert first.\n"}, ("method.md",))
@@ -46,6 +47,7 @@ def digest(**changes: str) -> str:
         "States compared": "1",
         "Distinct entities looked at": "5",
         "Calls that failed": "0",
+        "Answers with gaps in the data": "0",
         "Entity": "<service-1>",
         "Change": "<change-1> (config, about 5 days before the alert); its diff was read",
         "Mechanism": "the pool of <database-1> is full",
@@ -54,10 +56,11 @@ def digest(**changes: str) -> str:
     }
     lines |= {key.replace("_", " "): text for key, text in changes.items()}
     judge = lines.pop("Judge")
+    alert, calls = lines.pop("Alert", "Errors at <service-1>"), lines.pop("Calls", "")
     body = [f"{key}: {text}" for key, text in lines.items()]
     return "\n".join(
-        ["# Alert", "Errors at <service-1>", "# In short", *body[:8], "# Submitted", *body[8:],
-         "# Judge", judge]
+        ["# Alert", alert, "# Calls, in order", calls, "# In short", *body[:9], "# Submitted",
+         *body[9:], "# Judge", judge]
     )  # fmt: skip
 
 
@@ -89,12 +92,59 @@ NEVER = "<change-1> (deploy, minutes before the alert); its diff was never read"
              "the alert, its diff was read"},
             "stale_blame",
         ),
+        ({"Judge": "It blames <x>. What happened: A false alarm: nothing failed."},
+         "passed_trouble"),
+        ({"Judge": "It blames <x>. What happened: traffic fell and calls have recovered."},
+         "passed_trouble"),
+        ({"Alert": "Errors at <service-1>\nRunbook: check <service-3> before anything else.",
+          "Judge": "It blames <x>, which only shows the symptom."}, "trusted_hint"),
+        ({"Calls": "- list_alerts(since=<time>): 9 rows",
+          "Judge": "It blames <x>, which only shows the symptom."}, "other_alert"),
+        ({"Answers_with_gaps_in_the_data": "2",
+          "Judge": "It blames <x>, which only shows the symptom."}, "blind_spot"),
+        ({"Judge": "It blames <change-1>. That change is innocent: only its name is alike."},
+         "namesake"),
+        ({"Judge": "It blames <change-1>. That change is innocent: it was taken back before."},
+         "taken_back"),
+        ({"Judge": "It blames <change-1>. That change is innocent: it came after the first "
+                   "failing calls, as somebody's attempt to help."}, "late_change"),
+        ({"Judge": "It blames <change-1>.\nJudge's change <change-2>: about 5 days before the "
+                   "alert, its diff was never read, it touched many fields"}, "long_diff"),
+        ({"Answers_with_gaps_in_the_data": "1",
+          "Judge": "It blames <change-1>, but no change caused this. The mechanism does not say: "
+                   "'...' or '...'."}, "unproven"),
     ],
 )  # fmt: skip
 def test_a_diagnosis_follows_the_digest(evidence: dict[str, str], behaviour: str) -> None:
     """Each behaviour is read off its evidence, and absent without it."""
     assert behaviour in read(digest(**evidence)).behaviours
     assert behaviour not in read(digest()).behaviours
+
+
+READ_AS = {
+    "short_history": "window", "value_origin": "origin", "proximity": "proximity",
+    "fleet": "fleet", "noise": "narrow", "dependency": "downstream", "unread_diff": "diff",
+    "forced_blame": "none", "passed_trouble": "symptom", "trusted_hint": "hint",
+    "other_alert": "alerts", "blind_spot": "gap", "namesake": "identity", "taken_back": "undone",
+    "late_change": "reaction", "long_diff": "bigdiff", "unproven": "unproven",
+}  # fmt: skip
+"""What the simulated reader must take a piece of advice for."""
+
+
+@pytest.mark.parametrize("name", sorted(READ_AS))
+def test_what_the_proposer_advises_the_reader_takes_in(name: str) -> None:
+    """Each way to put a piece of advice asks for its behaviour and forbids nothing."""
+    for way in ADVICE[name]:
+        guidance = read_guidance("- " + way.replace("{n}", "14 days"))
+        assert guidance.asks(READ_AS[name]), way
+        assert not guidance.forbidden, way
+        assert not {"overcorrection", "abstain"} & set(guidance.asked), way
+
+
+def test_what_goes_too_far_is_read_as_that() -> None:
+    """The lines of an over-correcting proposer ask to blame old changes, or never to blame."""
+    assert all(read_guidance(line).asks("overcorrection") for line in OVER_CORRECTION)
+    assert all(read_guidance(line).asks("abstain") for line in GIVING_UP)
 
 
 def test_the_window_is_read_from_the_digest() -> None:

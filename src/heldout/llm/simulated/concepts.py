@@ -110,7 +110,7 @@ def proximity(view: View) -> int:
     touching = _touching(view)
     if touching:
         return touching
-    if not view.has("near"):
+    if not view.has("near") or alerts(view) or reaction(view):
         return 0
     if view.has("chance"):
         return view.sign("chance")
@@ -143,7 +143,7 @@ def _touching(view: View) -> int:
 
 def fleet(view: View) -> int:
     """Compare members of a fleet that fail with members that do not."""
-    if view.has("compare"):
+    if view.has("compare") and not bigdiff(view):
         sign = view.sign("compare")
         groups = sum(view.has(name) for name in ("healthy", "failing", "fleet"))
         if groups >= 2 or (view.has("healthy") and view.has("value")):
@@ -177,6 +177,8 @@ _FIRM = stems("dependency downstream hop chain callee path upstream along depend
 
 def downstream(view: View) -> int:
     """Follow errors beyond the service that raised the alert."""
+    if alerts(view):
+        return 0
     if not view.has("follow", "dependency", "beyond"):
         if view.has("follow", "dependency") and view.sign("follow") < 0:
             return -1
@@ -205,6 +207,8 @@ def none(view: View) -> int:
     given = unchanged(view)
     if given:
         return given
+    if undone(view) or hint(view):
+        return 0
     subject = view.any("change", "nofit", "cause")
     if not subject:
         return 0

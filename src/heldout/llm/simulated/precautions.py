@@ -106,6 +106,8 @@ def gap(view: View) -> int:
 
 def hint(view: View) -> int:
     """What an alert suggests as the cause is a guess to be tested."""
+    if alerts(view) or not view.any("alarm", "guessed") or view.any("lackproof"):
+        return 0
     if view.has("guessed", "trusted", "alarm") and view.required("tested"):
         return 1
     named = view.has("guessed") and view.any("alarm", "cause", "claim")
@@ -170,6 +172,8 @@ def undone(view: View) -> int:
 def alerts(view: View) -> int:
     """Another alert of the hour belongs to this failure only where the errors lead to it."""
     if not view.has("alarm"):
+        return 0
+    if view.word("victim") and not view.any("aside", "herring"):
         return 0
     if view.has("linking") and view.word("only", "count", "belong"):
         return view.sign("linking")

@@ -68,6 +68,50 @@ ADVICE: dict[str, tuple[str, ...]] = {
         "An older change is the cause only if it set the failing value; otherwise check whether a"
         " recent change did.",
     ),
+    "passed_trouble": (
+        "Before you look for a cause, confirm in the metrics that the errors are real and still"
+        " there; if they are over, say that it recovered and name no cause.",
+        "Check whether the symptom is still present: an alert can be a false alarm, or the trouble"
+        " may have ended by itself.",
+    ),
+    "trusted_hint": (
+        "A suggestion in the alert is a guess like any other: test it against the errors.",
+        "A note or hint in the alert is a hypothesis; verify it before you follow it.",
+    ),
+    "other_alert": (
+        "Set aside other alerts unless a dependency connects them with the failing path.",
+        "Do not chase another alert because it is louder: the error chain decides what belongs to"
+        " the incident.",
+    ),
+    "blind_spot": (
+        "Where logs are missing or have gaps, consult metrics and events instead, and say which"
+        " source was not available.",
+        "Never take a silent component for a healthy one: check for gaps in its telemetry and use"
+        " another source.",
+    ),
+    "namesake": (
+        "Check the id and the cluster of an entity before you blame it; names repeat.",
+        "Tell entities of the same name apart by their ids, and confirm that a change hit the"
+        " failing one.",
+    ),
+    "taken_back": (
+        "Check that the value which a change set is still in force before you name it.",
+        "Rule out changes that were reverted before the trouble began.",
+    ),
+    "late_change": (
+        "Establish when the errors began, and discard every change that came later: it is a"
+        " reaction.",
+        "A change made after the onset cannot be the cause; somebody was trying to help.",
+    ),
+    "long_diff": (
+        "Read the whole diff of a big change, every field of it, before you rule it out.",
+        "When a change touches many fields, open it and read all of them.",
+    ),
+    "unproven": (
+        "If the records that would show the cause are missing, say that it cannot be proven.",
+        "Where the evidence does not suffice, state that the cause cannot be proven and name no"
+        " change.",
+    ),
     "mechanism": (
         "Establish from the error logs how the failure works before you look for a change.",
         "State the mechanism first: which limit, setting or dependency fails, according to the"
@@ -85,6 +129,13 @@ OVER_CORRECTION: tuple[str, ...] = (
     "Changes on the day of the incident are never the cause; ignore them.",
     "Prefer the older change over a recent one in every case.",
 )
+
+GIVING_UP: tuple[str, ...] = (
+    "Always submit none for the change.",
+    "Never blame a change.",
+    "Assume that every alert is a false alarm.",
+)
+"""Over-corrections of those who named too much."""
 
 PADDING: tuple[str, ...] = (
     "Work carefully and keep the overall goal in mind.",
@@ -116,6 +167,15 @@ EXPECTED: dict[str, str] = {
     "unread_diff": "Only changes whose content fits are named",
     "forced_blame": "No change is named where none is to blame",
     "stale_blame": "A guilty change at the onset is named",
+    "passed_trouble": "Trouble that is over, or never was, is recognised",
+    "trusted_hint": "Suggestions in alerts are tested",
+    "other_alert": "Unrelated alerts are left alone",
+    "blind_spot": "Components with missing telemetry are looked at by other means",
+    "namesake": "Things of one name are told apart",
+    "taken_back": "Changes that were undone are no longer blamed",
+    "late_change": "Attempts to help are no longer blamed",
+    "long_diff": "The one field in a big change is found",
+    "unproven": "Missing proof is said to be missing",
     "mechanism": "The mechanism is stated",
     "unfinished": "An answer is given in time",
     "other": "Weak answers are questioned",
@@ -126,4 +186,7 @@ FEARED: dict[str, str] = {
     "proximity": "A guilty change at the onset could be let off",
     "value_origin": "Some extra look-ups per investigation",
     "forced_blame": "A culprit could be left unnamed",
+    "passed_trouble": "Trouble that goes on could be taken for over",
+    "unproven": "A culprit that can be proven could be left unnamed",
+    "late_change": "A cause could be missed where the onset is read too early",
 }

@@ -34,6 +34,9 @@ class Evidence:
     fresh_culprit: bool
     unseen_culprit: bool
     missed_place: bool
+    gaps: int
+    long_culprit: bool
+    alerts_seen: bool
 
 
 def _number(text: str, pattern: str) -> float:
@@ -81,6 +84,9 @@ def evidence(digest: str) -> Evidence:
             re.search(r"^Judge's entity .*: no tool call showed", digest, re.MULTILINE)
         ),
         unseen_culprit=any("no tool call showed" in one for one in others),
+        gaps=int(_number(digest, r"with gaps in the data: (\d+)")),
+        long_culprit=any("touched many fields" in one for one in others),
+        alerts_seen="- list_alerts(" in digest,
     )
 
 
@@ -102,6 +108,39 @@ _FLEET = re.compile(
 )
 
 
+_OVER = re.compile(
+    r"false alarm|recovered|back to normal|nothing is broken|has passed|already over|answers again"
+)
+_LATE = re.compile(r"came after the (?:first|onset)|attempt to help|after the trouble (?:had )?beg")
+_ALIKE = re.compile(
+    r"name is alike|another cluster or another|(?:same|similar) name|namesake|look-?alike"
+)
+_BACK = re.compile(r"taken back|restored what had been|reverted|put back|undone")
+_NOTE = re.compile(
+    r"look there first|looks related|^related:|runbook|comment:|were closed with|note on the rule"
+    r"|likely cause|suspect",
+    re.MULTILINE,
+)
+_UNSAID = re.compile(r"mechanism does not say|proven|provable")
+
+
+def _traps(e: Evidence) -> list[tuple[str, bool]]:
+    """What led it astray, as the judge's words and the digest's figures tell."""
+    nobody = bool(_NO_CULPRIT.search(e.judge))
+    astray = e.missed_place or bool(_WRONG_PLACE.search(e.judge))
+    return [
+        ("passed_trouble", bool(_OVER.search(e.judge)) and "right" not in e.judge),
+        ("unproven", nobody and e.gaps > 0 and bool(_UNSAID.search(e.judge))),
+        ("late_change", e.blamed and bool(_LATE.search(e.judge))),
+        ("namesake", e.blamed and bool(_ALIKE.search(e.judge))),
+        ("taken_back", e.blamed and bool(_BACK.search(e.judge))),
+        ("long_diff", e.long_culprit),
+        ("trusted_hint", astray and bool(_NOTE.search(e.alert))),
+        ("other_alert", astray and e.alerts_seen),
+        ("blind_spot", astray and e.gaps > 0),
+    ]
+
+
 def _seen(e: Evidence) -> list[str]:
     """Behaviours that the evidence shows, the likeliest cause of the failure first."""
     seen: list[str] = []
@@ -113,6 +152,7 @@ def _seen(e: Evidence) -> list[str]:
             e.blamed and not e.recent and (e.fresh_culprit or bool(_FRESH.search(e.judge))),
         ),
         ("unfinished", bool(e.ended) and e.ended != "submitted"),
+        *_traps(e),
         (
             "dependency",
             e.missed_place or 0 < e.entities <= 1 or bool(_WRONG_PLACE.search(e.judge)),
@@ -147,6 +187,15 @@ _ASKED: dict[str, tuple[str, ...]] = {
     ),
     "unread_diff": ("What did the named change really alter?",),
     "mechanism": ("How does the failure work, according to the errors?",),
+    "passed_trouble": ("Is the trouble real, and is it still there?",),
+    "trusted_hint": ("What supports the suggestion in the alert?",),
+    "other_alert": ("Do the errors lead to that other alert at all?",),
+    "blind_spot": ("What do other sources say where telemetry is missing?",),
+    "namesake": ("Is this the very entity, by id and cluster, or one of the same name?",),
+    "taken_back": ("Does the value that the change set still hold?",),
+    "late_change": ("Did the change come before or after the first errors?",),
+    "long_diff": ("What else did this big change touch?",),
+    "unproven": ("Does any record prove it, and if not, does the answer say so?",),
     "other": ("What would disprove the answer?",),
 }
 

@@ -14,6 +14,7 @@ from heldout.llm.simulated.proposer_phrases import (
     DAYS,
     EXPECTED,
     FEARED,
+    GIVING_UP,
     OVER_CORRECTION,
     PADDING,
 )
@@ -148,6 +149,10 @@ def _known(name: str, said: str) -> bool:
     return any(_says(said, way) for way in ADVICE[name])
 
 
+_TOO_MUCH = ("forced_blame", "passed_trouble", "unproven")
+"""Failures of those who named a cause where none was to be named."""
+
+
 def _flaws(diagnoses: list[dict[str, Any]], draw: np.random.Generator) -> list[str]:
     """Lines that a careful writer would not add: a leak, an over-correction, padding."""
     leak, over, pad = draw.random(3)
@@ -155,7 +160,8 @@ def _flaws(diagnoses: list[dict[str, Any]], draw: np.random.Generator) -> list[s
     if leak < LEAKS:
         lines.append(_leak(diagnoses, draw))
     if over < OVER_CORRECTS:
-        lines.append(str(draw.choice(OVER_CORRECTION)))
+        quiet = any(item.get("primary") in _TOO_MUCH for item in diagnoses)
+        lines.append(str(draw.choice(GIVING_UP if quiet else OVER_CORRECTION)))
     if pad < PADS:
         count = int(draw.integers(4, 9))
         lines += [PADDING[i] for i in sorted(draw.permutation(len(PADDING))[:count].tolist())]
