@@ -244,7 +244,7 @@ def read_values(con: duckdb.DuckDBPyConnection, directory: Path) -> np.ndarray[A
     """The values of all metric series of a world, one after the other, gaps as NaN."""
     with _reading(directory, "metric_value") as source:
         found = con.execute(source).fetchnumpy()["v"]
-    return np.ma.filled(np.ma.asarray(found, dtype=np.float32), np.nan)
+    return np.asarray(np.ma.filled(found, np.nan), dtype=np.float32)
 
 
 def read_table(directory: Path, name: str) -> list[dict[str, Any]]:

@@ -194,25 +194,17 @@ def get_field_history(reader: Reader, args: Args) -> Page:
     entity = reader.entity(args["entity"])
     ids = list(reader.world.incarnations.until(entity.id))
     facts = facts_at(reader, entity.id, reader.now)
-    known = sorted(
-        {
-            *facts,
-            *(
-                str(row[0])
-                for row in reader.rows(
-                    "select distinct field from change_diff "
-                    "where entity_id in (select unnest($ids)) union "
-                    "select distinct field from fact where entity_id in (select unnest($ids))",
-                    {"ids": ids},
-                )
-            ),
-        }
+    told = reader.rows(
+        "select field from change_diff where list_contains($ids, entity_id) union all "
+        "select field from fact where list_contains($ids, entity_id)",
+        {"ids": ids},
     )
+    known = sorted({str(row[0]) for row in told})
     field = _field(entity.name, args["field"].strip(), known)
     rows = reader.rows(
         "select e.ts, e.id, d.old_json, d.new_json, e.actor, e.pr, d.entity_id "
         "from change_diff d join change_event e on e.id = d.event_id "
-        "where d.entity_id in (select unnest($ids)) and d.field = $field and e.ts >= $since "
+        "where list_contains($ids, d.entity_id) and d.field = $field and e.ts >= $since "
         "order by e.ts desc, e.id desc",
         {
             "ids": ids,
