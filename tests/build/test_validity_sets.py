@@ -152,7 +152,8 @@ def test_each_shortcut_does_what_it_says():
     assert found == {
         "last change by a person": "rare", "nearest to onset": "last",
         "latest on the alerted service": "last", "first change": "first",
-        "one search, first row": "last", "rarest field": "rare", "most fields": "many",
+        "one search, first row": "last", "rarest field": "rare", "rarest field nearby": "rare",
+        "most fields": "many", "largest step nearby": "step", "oldest unique value nearby": "night",
         "longest values": "long", "largest step of a number": "step",
         "oldest unique value": "unique", "words of the alert (BM25)": "rare",
         "rarest author": "rare", "only change outside hours": "night", "no pull request": "last",

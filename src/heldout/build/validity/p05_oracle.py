@@ -52,6 +52,7 @@ def _unprovable(walk: Walk) -> list[str]:
         return missing
     if not walk.change():
         return ["the cause can be proven although its proof is to be missing"]
+    walk.look_around()
     if not walk.withheld:
         return ["no answer admits that the proof was not kept"]
     return []

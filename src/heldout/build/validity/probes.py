@@ -83,6 +83,11 @@ class Scene:
             if row["actor_kind"] in PEOPLE and row["ts"] < self.onset
         ]  # fmt: skip
 
+    @cached_property
+    def nearby(self) -> list[Made]:
+        """Changes within three hops of the alerted service."""
+        return self.around([self.victim], 3)
+
     def around(self, entities: Iterable[str], hops: int) -> list[Made]:
         """Changes of what lies within ``hops`` of any of the entities."""
         near: set[str] = set()
@@ -118,9 +123,12 @@ def newest_change(scene: Scene) -> str:
 
 def rarest_field(scene: Scene) -> str:
     """The latest change of the field that changes least often."""
-    counts = Counter(field for one in scene.changes for _, field, _, _ in one.diffs)
-    return _extreme(scene.changes, lambda one: -min((counts[f] for _, f, _, _ in one.diffs),
-                                                    default=1 << 30))  # fmt: skip
+    return _rarest(scene, scene.changes)
+
+
+def rarest_nearby(scene: Scene) -> str:
+    """The same among the changes within three hops of the alerted service."""
+    return _rarest(scene, scene.nearby)
 
 
 def most_fields(scene: Scene) -> str:
@@ -138,16 +146,19 @@ def largest_step(scene: Scene) -> str:
     return _extreme(scene.changes, lambda one: max(map(_factor, one.diffs), default=0.0))
 
 
+def largest_step_nearby(scene: Scene) -> str:
+    """The same among the changes within three hops of the alerted service."""
+    return _extreme(scene.nearby, lambda one: max(map(_factor, one.diffs), default=0.0))
+
+
 def oldest_unique_value(scene: Scene) -> str:
     """The oldest change to a value that no other entity got in that field."""
-    owners: dict[tuple[str, str], set[str]] = {}
-    for one in scene.changes:
-        for entity, field, _, new in one.diffs:
-            owners.setdefault((field, new), set()).add(entity)
-    for one in scene.changes:
-        if any(len(owners[field, new]) == 1 for _, field, _, new in one.diffs):
-            return one.id
-    return ""
+    return _unique(scene, scene.changes)
+
+
+def unique_nearby(scene: Scene) -> str:
+    """The same among the changes within three hops of the alerted service."""
+    return _unique(scene, scene.nearby)
 
 
 def words_of_alert(scene: Scene) -> str:
@@ -187,10 +198,13 @@ PROBES: Mapping[str, Callable[[Scene], str]] = {
     "first change": first_change,
     "one search, first row": newest_change,
     "rarest field": rarest_field,
+    "rarest field nearby": rarest_nearby,
     "most fields": most_fields,
     "longest values": longest_values,
     "largest step of a number": largest_step,
+    "largest step nearby": largest_step_nearby,
     "oldest unique value": oldest_unique_value,
+    "oldest unique value nearby": unique_nearby,
     "words of the alert (BM25)": words_of_alert,
     "rarest author": rarest_author,
     "only change outside hours": outside_hours,
@@ -204,6 +218,24 @@ def hits(subject: Subject) -> dict[str, bool]:
     scene = Scene(subject)
     right = subject.truth.culprit_change
     return {name: bool(right) and probe(scene) == right for name, probe in PROBES.items()}
+
+
+def _rarest(scene: Scene, among: Sequence[Made]) -> str:
+    counts = Counter(field for one in scene.changes for _, field, _, _ in one.diffs)
+    return _extreme(
+        among, lambda one: -min((counts[field] for _, field, _, _ in one.diffs), default=1 << 30)
+    )
+
+
+def _unique(scene: Scene, among: Sequence[Made]) -> str:
+    owners: dict[tuple[str, str], set[str]] = {}
+    for one in scene.changes:
+        for entity, field, _, new in one.diffs:
+            owners.setdefault((field, new), set()).add(entity)
+    for one in among:
+        if any(len(owners[field, new]) == 1 for _, field, _, new in one.diffs):
+            return one.id
+    return ""
 
 
 def _last(changes: Sequence[Made]) -> str:

@@ -34,7 +34,7 @@ FEATURES = (
 
 
 class Lineup(NamedTuple):
-    """The cause (row 0) among ordinary changes of its type, and the group it belongs to."""
+    """The cause (row 0) among ordinary changes of its type, and the group it belongs to: its fault."""
 
     group: str
     rows: Matrix
@@ -54,7 +54,7 @@ def lineup(subject: Subject) -> Lineup | None:
     total = len(changes)
     rows = [_features(one, authors[one.actor] / total) for one in
             (cause, *(peers[int(at)] for at in sorted(order)))]  # fmt: skip
-    return Lineup(subject.spec.group, np.array(rows))
+    return Lineup(subject.spec.fault, np.array(rows))
 
 
 def _features(one: Made, share: float) -> list[float]:

@@ -223,6 +223,13 @@ class Walk:
             return ["the change in full does not show the field"]
         return []
 
+    def look_around(self) -> None:
+        """The holder's changes whatever their field, where a gap must be admitted."""
+        self.ask(
+            "list_changes", entity_ids=[self.ground.id(self.plot.binding.holder)],
+            since=iso(self.plot.start), until=self._until, limit=PAGE,
+        )  # fmt: skip
+
     def _diffs(self, change: str) -> list[dict[str, Any]]:
         """Every diff of a change, page by page."""
         found: list[dict[str, Any]] = []
