@@ -26,8 +26,11 @@ from heldout.graph.schema import (
     TARGET_ROLES,
 )
 
-Columns = Mapping[str, Mapping[str, Sequence[Any]]]
-"""Tables by name, columns by name. ``metric_value`` is not looked at."""
+Tables = Mapping[str, Mapping[str, Any]]
+"""Tables by name, columns by name: texts as lists, numbers as lists or arrays.
+
+``metric_value`` is not looked at.
+"""
 
 _IDS = (("entity", "e"), ("change_event", "c"), ("alert", "a"), ("metric_series", "m"))
 _REFERENCES = (
@@ -78,7 +81,7 @@ _JSON = (
 )
 
 
-def check_rows(tables: Columns, *, now: int) -> None:
+def check_rows(tables: Tables, *, now: int) -> None:
     """Raise :class:`WorldError` at the first row that breaks the ontology or dangles."""
     _check_ids(tables)
     _check_references(tables)
@@ -93,7 +96,7 @@ def check_rows(tables: Columns, *, now: int) -> None:
         check_remade(tables)
 
 
-def _named(tables: Columns, table: str, at: int) -> str:
+def _named(tables: Tables, table: str, at: int) -> str:
     """A row as an error names it."""
     row = {column: values[at] for column, values in tables[table].items()}
     if table == "fact":
@@ -109,7 +112,7 @@ def _shown(value: object) -> str:
     return re.sub(r"[^ -~]", "?", str(value))[:60]
 
 
-def _check_ids(tables: Columns) -> None:
+def _check_ids(tables: Tables) -> None:
     for table, prefix in _IDS:
         ids = tables[table]["id"]
         well_formed = re.compile(rf"{prefix}-[0-9a-f]{{8}}").fullmatch
@@ -125,7 +128,7 @@ def _check_ids(tables: Columns) -> None:
             raise WorldError(f"id '{twice}' is given twice", where=table, mend="Make ids unique")
 
 
-def _check_diffs(tables: Columns) -> None:
+def _check_diffs(tables: Tables) -> None:
     diff = tables["change_diff"]
     steps = list(zip(diff["event_id"], diff["entity_id"], diff["field"], strict=True))
     if len(set(steps)) != len(steps):
@@ -137,7 +140,7 @@ def _check_diffs(tables: Columns) -> None:
         )
 
 
-def _check_references(tables: Columns) -> None:
+def _check_references(tables: Tables) -> None:
     known = {table: {*tables[table]["id"]} for table, _ in _IDS}
     for table, column, other, optional in _REFERENCES:
         missing = set(tables[table][column]) - known[other] - ({""} if optional else set())
@@ -157,7 +160,7 @@ def _check_references(tables: Columns) -> None:
         )
 
 
-def _check_words(tables: Columns) -> None:
+def _check_words(tables: Tables) -> None:
     for table, column, words in _CLOSED:
         unknown = set(tables[table][column]) - set(words)
         if unknown:
@@ -168,7 +171,7 @@ def _check_words(tables: Columns) -> None:
             )
 
 
-def _check_time(tables: Columns, now: int) -> None:
+def _check_time(tables: Tables, now: int) -> None:
     for table, later, earlier, what, mend in _IN_ORDER:
         late, early = (np.asarray(tables[table][column]) for column in (later, earlier))
         odd = np.flatnonzero(late < early)
@@ -182,7 +185,7 @@ def _check_time(tables: Columns, now: int) -> None:
         )
 
 
-def _check_json(tables: Columns) -> None:
+def _check_json(tables: Tables) -> None:
     for table, column, mend in _JSON:
         texts = tables[table][column]
         bad = sorted(text for text in set(texts) if not _is_json(text))
@@ -200,7 +203,7 @@ def _is_json(text: str) -> bool:
     return True
 
 
-def _check_entities(tables: Columns) -> None:
+def _check_entities(tables: Tables) -> None:
     entity = tables["entity"]
     for kind in sorted(set(entity["kind"]) - set(ontology.KINDS)):
         rows = zip(entity["id"], entity["name"], entity["kind"], strict=True)
@@ -208,7 +211,7 @@ def _check_entities(tables: Columns) -> None:
         ontology.check_kind(kind, where=f"entity {one}")
 
 
-def _check_edges(tables: Columns) -> None:
+def _check_edges(tables: Tables) -> None:
     edge = tables["edge"]
     kind = dict(zip(tables["entity"]["id"], tables["entity"]["kind"], strict=True))
     starts, ends = map(kind.get, edge["src"]), map(kind.get, edge["dst"])
@@ -225,7 +228,7 @@ def _check_edges(tables: Columns) -> None:
         ontology.check_edge(src, predicate, dst, where=where)
 
 
-def _check_provenance(tables: Columns) -> None:
+def _check_provenance(tables: Tables) -> None:
     for table in ("fact", "edge"):
         columns = tables[table]
         sure = np.asarray(columns["confidence"], dtype=np.float32)

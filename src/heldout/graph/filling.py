@@ -43,10 +43,13 @@ class Arranged:
     lines: Lines
     values: Values
 
-    def plain(self) -> dict[str, dict[str, list[Any]]]:
-        """The columns as lists."""
+    def plain(self) -> dict[str, dict[str, Any]]:
+        """The columns, texts as lists."""
         return {
-            name: {column: values.tolist() for column, values in columns.items()}
+            name: {
+                column: values.tolist() if values.dtype == object else values
+                for column, values in columns.items()
+            }
             for name, columns in self.columns.items()
         }
 

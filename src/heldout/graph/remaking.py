@@ -17,7 +17,7 @@ from heldout.graph.identity import (
     reapplied_diff,
 )
 
-Columns = Mapping[str, Mapping[str, Sequence[Any]]]
+Tables = Mapping[str, Mapping[str, Any]]
 
 
 class _Remade(NamedTuple):
@@ -29,13 +29,23 @@ class _Remade(NamedTuple):
     role: str
 
 
-def check_remade(tables: Columns) -> None:
+class _Span(NamedTuple):
+    """A fact, and from when until when it holds."""
+
+    field: str
+    value: str
+    since: int
+    until: int
+
+
+def check_remade(tables: Tables) -> None:
     """Raise :class:`WorldError` where deletions and re-applications contradict the rest.
 
     The rules are those of :mod:`heldout.graph.identity`.
     """
-    lives = {one.life.id: one.life for one in _named(tables)}
     remade = _remade(tables)
+    named = _alike(tables, {one.entity for one in remade})
+    lives = {one.life.id: one.life for one in named}
     for one in remade:
         column = "last_seen" if one.role == "deleted" else "first_seen"
         if getattr(lives[one.entity], column) != one.ts:
@@ -44,58 +54,71 @@ def check_remade(tables: Columns) -> None:
                 where=f"entity {one.entity}",
                 mend=f"Set {column} to the ts of that change",
             )
-    _check_spans(tables, remade)
-    joined = incarnations(_named(tables), lambda ids: _homes(tables, ids))
+    facts = _facts(tables, lives)
+    _check_spans(tables, remade, facts)
+    joined = incarnations(named, lambda ids: _homes(tables, facts, ids))
     for one in remade:
         if one.role == "applied":
-            _check_diff(tables, one, _life_before(joined, one.entity))
+            _check_diff(tables, one, _life_before(joined, one.entity), facts)
 
 
-def _rows(table: Mapping[str, Sequence[Any]], *names: str) -> Iterator[tuple[Any, ...]]:
+def _rows(table: Mapping[str, Any], *names: str) -> Iterator[tuple[Any, ...]]:
     return zip(*(table[name] for name in names), strict=True)
 
 
-def _named(tables: Columns) -> list[Named]:
-    names = ("kind", "name", "cluster", "id", "first_seen", "last_seen")
+def _remade(tables: Tables) -> list[_Remade]:
+    rows = _rows(tables["change_target"], "event_id", "entity_id", "role")
+    found = [row for row in rows if row[2] != "target"]
+    wanted = {event for event, _, _ in found}
+    events = _rows(tables["change_event"], "id", "ts")
+    when = {own: int(ts) for own, ts in events if own in wanted}
+    return sorted(_Remade(event, when[event], one, role) for event, one, role in found)
+
+
+def _alike(tables: Tables, ids: Collection[str]) -> list[Named]:
+    """The entities of those ids and all that share kind, name and cluster with one of them."""
+    rows = list(_rows(tables["entity"], "kind", "name", "cluster", "id", "first_seen", "last_seen"))
+    keys = {row[:3] for row in rows if row[3] in ids}
     return [
         Named(kind, name, cluster, Life(own, int(first), int(last)))
-        for kind, name, cluster, own, first, last in _rows(tables["entity"], *names)
+        for kind, name, cluster, own, first, last in rows
+        if (kind, name, cluster) in keys
     ]
 
 
-def _remade(tables: Columns) -> list[_Remade]:
-    when = {own: int(ts) for own, ts in _rows(tables["change_event"], "id", "ts")}
-    rows = _rows(tables["change_target"], "event_id", "entity_id", "role")
-    found = [_Remade(event, when[event], one, role) for event, one, role in rows
-             if role != "target"]  # fmt: skip
-    return sorted(found)
+def _facts(tables: Tables, ids: Collection[str]) -> dict[str, list[_Span]]:
+    """What ever held of the given entities."""
+    found: dict[str, list[_Span]] = {}
+    names = ("entity_id", "field", "value_json", "valid_from", "valid_to")
+    for entity, *span in _rows(tables["fact"], *names):
+        if entity in ids:
+            found.setdefault(entity, []).append(_Span(*span))
+    return found
 
 
-def _check_spans(tables: Columns, remade: Sequence[_Remade]) -> None:
+def _check_spans(
+    tables: Tables, remade: Sequence[_Remade], facts: Mapping[str, Sequence[_Span]]
+) -> None:
     """Nothing holds of an entity after its deletion or before its re-application."""
-    ended = {one.entity: one.ts for one in remade if one.role == "deleted"}
-    begun = {one.entity: one.ts for one in remade if one.role == "applied"}
-    rows = [
-        ((entity,), f"fact {entity}.{field}", since, until)
-        for entity, field, since, until in _rows(
-            tables["fact"], "entity_id", "field", "valid_from", "valid_to"
-        )
-    ]
-    rows += [
-        ((src, dst), f"edge {src} {pred} {dst}", since, until)  # type: ignore[misc]
-        for src, pred, dst, since, until in _rows(
-            tables["edge"], "src", "pred", "dst", "valid_from", "valid_to"
-        )
-    ]
-    for entities, where, since, until in rows:
-        for entity in entities:
-            if until > ended.get(entity, until):
+    edges: dict[str, list[tuple[str, int, int]]] = {one.entity: [] for one in remade}
+    names = ("src", "dst", "pred", "valid_from", "valid_to")
+    for src, dst, pred, since, until in _rows(tables["edge"], *names):
+        if src in edges or dst in edges:
+            for one in (src, dst):
+                edges.setdefault(one, []).append((f"edge {src} {pred} {dst}", since, until))
+    for _, ts, entity, role in remade:
+        spans = [
+            *((f"fact {entity}.{one.field}", *one[2:]) for one in facts.get(entity, ())),
+            *edges[entity],
+        ]
+        for where, since, until in spans:
+            if role == "deleted" and until > ts:
                 raise WorldError(
                     f"it holds until {until}, though its entity was deleted before",
                     where=where,
                     mend="End what holds of a deleted entity at the entity's last_seen",
                 )
-            if since < begun.get(entity, since):
+            if role == "applied" and since < ts:
                 raise WorldError(
                     f"it holds from {since} on, though its entity was applied later",
                     where=where,
@@ -103,14 +126,15 @@ def _check_spans(tables: Columns, remade: Sequence[_Remade]) -> None:
                 )
 
 
-def _homes(tables: Columns, ids: Collection[str]) -> Mapping[str, str]:
+def _homes(
+    tables: Tables, facts: Mapping[str, Sequence[_Span]], ids: Collection[str]
+) -> Mapping[str, str]:
     wanted = set(ids)
     known = {own: (kind, name) for own, kind, name in _rows(tables["entity"], "id", "kind", "name")}
-    facts = _rows(tables["fact"], "entity_id", "field", "value_json")
     edges = _rows(tables["edge"], "src", "pred", "dst")
     return homes_of(
-        [(one, field, value) for one, field, value in facts if one in wanted],
-        [(src, *known[dst]) for src, pred, dst in edges if src in wanted and pred == "part_of"],
+        [(one, span.field, span.value) for one in ids for span in facts.get(one, ())],
+        [(src, *known[dst]) for src, pred, dst in edges if pred == "part_of" and src in wanted],
     )
 
 
@@ -126,14 +150,18 @@ def _life_before(joined: Incarnations, entity: str) -> Life:
     return lives[before[-1]]
 
 
-def _check_diff(tables: Columns, applied: _Remade, before: Life) -> None:
+def _check_diff(
+    tables: Tables, applied: _Remade, before: Life, facts: Mapping[str, Sequence[_Span]]
+) -> None:
     """The re-applying change says in which fields the new one differs, no more and no less."""
-    old = _facts_at(tables, before.id, before.last_seen - 1)
-    wanted = reapplied_diff(old, _facts_at(tables, applied.entity, applied.ts))
+    old = _held(facts.get(before.id, ()), before.last_seen - 1)
+    wanted = reapplied_diff(old, _held(facts.get(applied.entity, ()), applied.ts))
     told: dict[str, tuple[Any, Any] | None] = {}
-    names = ("event_id", "entity_id", "field", "old_json", "new_json", "redacted")
-    for event, entity, field, left, right, redacted in _rows(tables["change_diff"], *names):
-        if (event, entity) == (applied.change, applied.entity):
+    diff = tables["change_diff"]
+    names = ("entity_id", "field", "old_json", "new_json", "redacted")
+    for at in (at for at, event in enumerate(diff["event_id"]) if event == applied.change):
+        entity, field, left, right, redacted = (diff[name][at] for name in names)
+        if entity == applied.entity:
             told[field] = None if redacted else (orjson.loads(left), orjson.loads(right))
     meant = {
         one.field: None if told.get(one.field, ()) is None else (one.old, one.new) for one in wanted
@@ -148,10 +176,5 @@ def _check_diff(tables: Columns, applied: _Remade, before: Life) -> None:
             )
 
 
-def _facts_at(tables: Columns, entity: str, at: int) -> dict[str, Any]:
-    names = ("entity_id", "field", "value_json", "valid_from", "valid_to")
-    return {
-        field: orjson.loads(value)
-        for one, field, value, since, until in _rows(tables["fact"], *names)
-        if one == entity and since <= at < until
-    }
+def _held(spans: Sequence[_Span], at: int) -> dict[str, Any]:
+    return {one.field: orjson.loads(one.value) for one in spans if one.since <= at < one.until}
