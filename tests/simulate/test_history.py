@@ -7,12 +7,14 @@ from collections import Counter
 
 import numpy as np
 import pytest
+from tests.simulate.estates import estate
 from tests.simulate.small import small_spec
 
 from heldout.graph.ontology import check_edge, check_kind
 from heldout.simulate import Generated, generate
-from heldout.simulate.catalog import fields_of, types_for
+from heldout.simulate.catalog import CHANGING, VERSIONED, fields_of, types_for
 from heldout.simulate.fault import faults
+from heldout.simulate.landscape import ARCHETYPES
 from heldout.simulate.rhythm import DAY, HOUR, moments
 from heldout.simulate.streams import stream
 
@@ -99,6 +101,22 @@ def test_the_causes_field_also_changes_elsewhere():
         fields = Counter(row["field"] for row in _rows(made, "change_diff"))
         hits["elsewhere"] += fields[made.truth.culprit_field] > 1
     assert hits["elsewhere"] >= 5
+
+
+@pytest.mark.parametrize("archetype", ARCHETYPES)
+def test_no_field_is_rare(archetype: str):
+    """In a world of usual size each field of the catalog that two things have changes somewhere."""
+    one = estate(31, archetype=archetype)
+    ground = one.ground
+    changed = {(ground.entities[diff.entity].kind, diff.field) for diff in one.done.diffs}
+    rare = [
+        (kind, field)
+        for kind in {kind for kinds in CHANGING.values() for kind in kinds}
+        for spec, field in one.land.fields(kind)
+        if spec.field not in VERSIONED and (kind, field) not in changed
+        and sum((entity, field) in ground.base for entity in ground.of_kind(kind)) > 1
+    ]  # fmt: skip
+    assert rare == []
 
 
 def test_the_catalog_knows_every_faults_field():

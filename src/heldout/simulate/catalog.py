@@ -6,13 +6,14 @@ changes of that same field on other entities, healthy and suspicious values alik
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import cache
+from typing import Any
 
 from heldout.simulate.estate_fields import CLOUD_KINDS, CLUSTER_KINDS, FieldSpec
 from heldout.simulate.fault import faults
 
-__all__ = ["CHANGING", "COUNTERS", "VERSIONED", "FieldSpec", "fields_of", "types_for"]
+__all__ = ["CHANGING", "COUNTERS", "VERSIONED", "FieldSpec", "fields_of", "lent", "types_for"]
 
 
 _PLAIN: Mapping[str, tuple[FieldSpec, ...]] = {
@@ -172,6 +173,14 @@ COUNTERS = frozenset({"rotation.version", "restarts"})
 VERSIONED = frozenset({"image"})
 """Fields whose value is a version that grows with time."""
 
+_MADE = (
+    "SecurityGroup", "IamPolicy", "IamRole", "DbInstance", "DbParameterGroup", "Cache",
+    "NodeGroup", "LaunchTemplate", "LoadBalancer", "DnsRecord", "Queue", "Bucket", "Function",
+    "RouteTable", "NetworkAcl", "KmsKey", "QuotaLimit", "Cluster", "Vpc", "Subnet", "ApiGateway",
+    "InstanceProfile", "VmInstance",
+)  # fmt: skip
+"""What an account of a provider holds: applied from a stack, or changed by hand."""
+
 CHANGING: Mapping[str, tuple[str, ...]] = {
     "config": (
         "ConfigMap", "Hpa", "ResourceQuota", "CronJob", "Deployment", "KafkaTopic",
@@ -179,19 +188,10 @@ CHANGING: Mapping[str, tuple[str, ...]] = {
         "GitOpsApplication", "HelmRelease", "Namespace", "Pvc", "PersistentVolume",
         "StorageClass", "PriorityClass", "IngressClass", "ServiceAccount", "K8sService", "Pdb",
         "DaemonSet", "StatefulSet", "Node", "Pipeline", "ConsumerGroup", "CustomResource",
-        "RoleBinding", "ClusterRoleBinding", "Job",
+        "RoleBinding", "ClusterRoleBinding", "Job", "IacStack",
     ),
-    "iac_apply": (
-        "SecurityGroup", "IamPolicy", "IamRole", "DbParameterGroup", "Cache", "NodeGroup",
-        "LoadBalancer", "DnsRecord", "Queue", "Bucket", "KafkaTopic", "RouteTable", "NetworkAcl",
-        "KmsKey", "LaunchTemplate", "Cluster", "Vpc", "Subnet", "Function", "ApiGateway",
-        "InstanceProfile", "IacStack", "DbInstance", "VmInstance",
-    ),
-    "cloud_api": (
-        "DbInstance", "SecurityGroup", "Cache", "Function", "QuotaLimit", "IamPolicy",
-        "DbParameterGroup", "NodeGroup", "DnsRecord", "RouteTable", "NetworkAcl", "KmsKey",
-        "VmInstance", "Bucket", "Queue", "Subnet", "CloudAccount",
-    ),
+    "iac_apply": (*_MADE, "KafkaTopic"),
+    "cloud_api": (*_MADE, "CloudAccount"),
     "secret": ("Secret",),
     "certificate": ("Certificate",),
     "flag": ("FeatureFlag",),
@@ -206,16 +206,27 @@ def fields_of(kind: str) -> tuple[FieldSpec, ...]:
     for fault in faults().values():
         if fault.holder_kind != kind or not fault.field:
             continue
-        had = specs[fault.field].values if fault.field in specs else ()
-        values = list(had)
-        for pair in fault.values:
-            values.extend(
-                value for value in pair if value not in values and not str(value).startswith("=")
-            )
-        specs[fault.field] = FieldSpec(fault.field, tuple(values))
+        _widen(specs, fault.field, [value for pair in fault.values for value in pair])
+        for field, *values in fault.also:
+            _widen(specs, field, values)
     return tuple(specs.values())
+
+
+def _widen(specs: dict[str, FieldSpec], field: str, values: Sequence[Any]) -> None:
+    """Let ``field`` take ``values`` as well, but for those that name another field."""
+    known = list(specs[field].values) if field in specs else []
+    for value in values:
+        if value not in known and not str(value).startswith("="):
+            known.append(value)
+    specs[field] = FieldSpec(field, tuple(known))
 
 
 def types_for(kind: str) -> tuple[str, ...]:
     """The types of change that touch a kind."""
     return tuple(name for name, kinds in CHANGING.items() if kind in kinds) or ("config",)
+
+
+@cache
+def lent() -> frozenset[tuple[str, str]]:
+    """(kind, field) of every field that a fault uses."""
+    return frozenset((fault.holder_kind, fault.field) for fault in faults().values() if fault.field)

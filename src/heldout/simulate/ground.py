@@ -23,6 +23,7 @@ SOURCE_OF_KIND = {
 }
 CLOUD_MADE = frozenset(
     (
+        "Cluster",
         "Vpc",
         "Subnet",
         "SecurityGroup",

@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from heldout.simulate.catalog import CHANGING, COUNTERS, VERSIONED, FieldSpec
+from heldout.simulate.catalog import CHANGING, COUNTERS, VERSIONED, FieldSpec, lent
 from heldout.simulate.dressing import DRAWS, INC, dress, padding
 from heldout.simulate.ground import Change, Edit
 from heldout.simulate.landscape import Landscape
@@ -112,14 +112,17 @@ class _Writer:
         return Edit(entity, field, spec.values[at], spec.values[(at + 1) % n])
 
     def _rounds(self, rng: np.random.Generator, pool: Sequence[int], count: int) -> list[Edit]:
-        """One edit of each field of each kind, at most half of ``count``: no field is rare.
+        """One edit of each field of each kind, at most two thirds of ``count``: none is rare.
 
-        A field that an incident uses is changed on another entity of its kind, where there is one.
+        Fields that faults use come first, each on an entity that the incident leaves alone, where
+        there is one.
         """
         holders: dict[str, list[int]] = {}
         for entity in pool:
             holders.setdefault(self.land.ground.entities[entity].kind, []).append(entity)
-        base, edits = self.land.ground.base, []
+        base = self.land.ground.base
+        firsts: list[Edit] = []
+        rest: list[Edit] = []
         for kind, entities in holders.items():
             fields = self.land.fields(kind)
             draws = rng.random((len(fields), 2)).tolist()
@@ -134,9 +137,10 @@ class _Writer:
                 )  # fmt: skip
                 edit = None if other is None else self._step(other, spec, field, draw)
                 if edit is not None:
-                    edits.append(edit)
-        order = rng.permutation(len(edits))[: count // 2]
-        return [edits[int(at)] for at in order]
+                    (firsts if (kind, spec.field) in lent() else rest).append(edit)
+        order = [firsts[int(at)] for at in rng.permutation(len(firsts))]
+        order += [rest[int(at)] for at in rng.permutation(len(rest))]
+        return order[: 2 * count // 3]
 
     def merges(self, count: int) -> None:
         """Merged pull requests."""
