@@ -1,6 +1,13 @@
 """Worlds: what they may say, how they lie on disk, and how they are asked."""
 
-from heldout.graph.files import WorldMeta, read_table, verify_world, world_meta, write_world
+from heldout.graph.files import (
+    WorldMeta,
+    read_table,
+    read_tables,
+    verify_world,
+    world_meta,
+    write_world,
+)
 from heldout.graph.health import Finding, check_health
 from heldout.graph.session import WorldInterface, WorldSession
 from heldout.graph.tools import WorldBackend, tool_specs
@@ -13,6 +20,7 @@ __all__ = [
     "WorldSession",
     "check_health",
     "read_table",
+    "read_tables",
     "tool_specs",
     "verify_world",
     "world_meta",

@@ -226,12 +226,12 @@ def load_tables(
 
 
 @contextmanager
-def _reading(directory: Path, name: str) -> Iterator[str]:
+def _reading(directory: Path, name: str, columns: Sequence[str] = ()) -> Iterator[str]:
     """SQL that reads one table of a world; a failure inside the block is a WorldError."""
     path = directory / f"{name}.parquet"
-    columns = ", ".join(f'"{column}"' for column, _ in TABLES[name])
+    listed = ", ".join(f'"{column}"' for column in columns or [c for c, _ in TABLES[name]])
     try:
-        yield f"select {columns} from read_parquet({_quoted(path)})"
+        yield f"select {listed} from read_parquet({_quoted(path)})"
     except duckdb.Error as error:
         raise WorldError(
             f"a file of the world cannot be read ({type(error).__name__})",
@@ -258,6 +258,22 @@ def read_table(directory: Path, name: str) -> list[dict[str, Any]]:
         columns = [column for column, _ in TABLES[name]]
         rows = con.execute(f"select * from {name}").fetchall()
     return [dict(zip(columns, row, strict=True)) for row in rows]
+
+
+def read_tables(
+    directory: Path, wanted: Mapping[str, Sequence[str]]
+) -> dict[str, list[dict[str, Any]]]:
+    """Some columns of some tables as plain rows, repeated ones once, over one connection.
+
+    ``wanted`` names the columns by table. Rows come in the order in which they were first stored.
+    """
+    found: dict[str, list[dict[str, Any]]] = {}
+    with scratch() as con:
+        for name, columns in wanted.items():
+            with _reading(directory, name, columns) as source:
+                rows = dict.fromkeys(con.execute(source).fetchall())
+            found[name] = [dict(zip(columns, row, strict=True)) for row in rows]
+    return found
 
 
 def world_meta(directory: Path) -> WorldMeta:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from operator import itemgetter
 from typing import Any, NamedTuple
 
 import orjson
@@ -29,16 +30,22 @@ class Diff(NamedTuple):
     new: Any
 
 
+Key = tuple[int, str]
+"""Entity and field."""
+
+
 @dataclass(frozen=True, slots=True)
 class Replay:
-    """Changes in order with ids, their diffs, and the state they lead to."""
+    """Changes in order with ids, their diffs by field, and the state they lead to."""
 
     changes: tuple[Change, ...]
     ids: Mapping[str, str]
     diffs: tuple[Diff, ...]
-    since: Mapping[tuple[int, str], tuple[tuple[int, str, Any], ...]]
+    since: Mapping[Key, tuple[tuple[int, str, Any], ...]]
     """For each changed field its later values: (from, change id, value)."""
-    state: Mapping[tuple[int, str], Any]
+    state: Mapping[Key, Any]
+    edits: Mapping[Key, Sequence[tuple[int, str, Any, Any]]]
+    """What was asked for of each field: (when, change id, value, other value)."""
 
 
 def change_ids(
@@ -60,52 +67,83 @@ def change_ids(
     return ids
 
 
-def replay(
-    ground: Ground, changes: Sequence[Change], known: Mapping[str, str] | None = None
-) -> Replay:
+def replay(ground: Ground, changes: Sequence[Change], before: Replay | None = None) -> Replay:
     """Apply the changes in time order; an edit to the value that is already there takes its other.
 
     An edit without another value that would change nothing is dropped, and so is a second edit of a
-    field within one change: a diff has one old and one new value. ``known`` are ids from a replay
-    of some of the changes.
+    field within one change: a diff has one old and one new value. ``before`` is a replay of some of
+    the changes, which is taken up where the others leave a field alone.
     """
+    known: Mapping[str, str] = before.ids if before else {}
     ids = change_ids(ground.seed, changes, known)
-    ordered = sorted((change.ts, ids[change.key], at) for at, change in enumerate(changes))
-    base = ground.base
-    since: dict[tuple[int, str], list[tuple[int, str, Any]]] = {}
-    diffs: list[Diff] = []
-    for ts, own, at in ordered:
-        for entity, field, value, other in changes[at].edits:
-            key = (entity, field)
-            steps = since.get(key)
-            if steps is None:
-                old = base.get(key)
-            elif steps[-1][1] == own:
-                continue
-            else:
-                old = steps[-1][2]
-            if value == INC:
-                value = (old if isinstance(old, int) else 0) + 1
-            elif value == old:
-                value = other
-            if value is None or value == old:
-                continue
-            if steps is None:
-                since[key] = steps = []
-            steps.append((ts, own, value))
-            diffs.append(Diff(own, entity, field, old, value))
+    edits: dict[Key, list[tuple[int, str, Any, Any]]] = {}
+    for change in changes:
+        if change.key not in known:
+            own, ts = ids[change.key], change.ts
+            for entity, field, value, other in change.edits:
+                edits.setdefault((entity, field), []).append((ts, own, value, other))
+    since = dict(before.since) if before else {}
+    for key, asked in edits.items():
+        if before:
+            asked[:0] = before.edits.get(key, ())
+        asked.sort(key=itemgetter(0, 1))
+        since[key] = _steps(asked, ground.base.get(key))
+    since = {key: steps for key, steps in since.items() if steps}
+    order = sorted((change.ts, ids[change.key], at) for at, change in enumerate(changes))
     return Replay(
-        tuple(changes[at] for _, _, at in ordered),
+        tuple(changes[at] for _, _, at in order),
         ids,
-        tuple(diffs),
-        {key: tuple(steps) for key, steps in since.items()},
-        {**base, **{key: steps[-1][2] for key, steps in since.items()}},
+        tuple(diff for key, steps in since.items() for diff in _diffs(key, steps, ground)),
+        since,
+        {**ground.base, **{key: steps[-1][2] for key, steps in since.items()}},
+        {**(before.edits if before else {}), **edits},
     )
 
 
-def _json(value: Any) -> str:
-    """The canonical JSON of a value."""
-    return orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+def _steps(
+    asked: Sequence[tuple[int, str, Any, Any]], held: Any
+) -> tuple[tuple[int, str, Any], ...]:
+    """What comes of the edits of one field, in order, that holds ``held`` at first."""
+    steps: list[tuple[int, str, Any]] = []
+    last = ""
+    for ts, own, value, other in asked:
+        if own == last:
+            continue
+        if value == INC:
+            value = (held if isinstance(held, int) else 0) + 1
+        elif value == held:
+            value = other
+        if value is None or value == held:
+            continue
+        steps.append((ts, own, value))
+        held, last = value, own
+    return tuple(steps)
+
+
+def _diffs(key: Key, steps: Sequence[tuple[int, str, Any]], ground: Ground) -> Iterator[Diff]:
+    entity, field = key
+    held = ground.base.get(key)
+    for _, own, value in steps:
+        yield Diff(own, entity, field, held, value)
+        held = value
+
+
+class _Json:
+    """The canonical JSON of values, each written once as long as this lives.
+
+    A value turns up in its diff, in the next one and in its fact: the same object, not an equal one
+    (1 equals true).
+    """
+
+    def __init__(self) -> None:
+        self._texts: dict[int, tuple[str, Any]] = {}
+
+    def __call__(self, value: Any) -> str:
+        known = self._texts.get(id(value))
+        if known is None:
+            text = orjson.dumps(value, option=orjson.OPT_SORT_KEYS).decode()
+            known = self._texts[id(value)] = (text, value)
+        return known[0]
 
 
 def _columns(name: str, rows: Sequence[tuple[Any, ...]]) -> Columns:
@@ -125,12 +163,13 @@ def world_columns(
     ground: Ground, done: Replay, *, start: int, now: int, extra: Mapping[str, Any]
 ) -> dict[str, Columns]:
     """Every column-wise table; ``extra`` gives rows of metric_series, alert and data_gap."""
+    json = _Json()
     renewed = found(ground, done.changes, done.ids)
     tables = {
         "entity": _columns("entity", _entities(ground, start, now)),
-        "fact": _facts(ground, done, start),
+        "fact": _facts(ground, done, start, json),
         "edge": _columns("edge", _edges(ground, start)),
-        **_changes(ground, done, {renewal.entity for renewal in renewed}),
+        **_changes(ground, done, {renewal.entity for renewal in renewed}, json),
         **{
             name: _columns(name, extra.get(name, []))
             for name in ("metric_series", "alert", "data_gap")
@@ -154,7 +193,7 @@ def _born(own: str, start: int) -> int:
     return start - (1 + int(own[2:6], 16) % 400) * DAY - int(own[6:10], 16) * SECOND
 
 
-def _facts(ground: Ground, done: Replay, start: int) -> Columns:
+def _facts(ground: Ground, done: Replay, start: int, json: _Json) -> Columns:
     """Column by column, base state first: by row it would take twice as long."""
     base, since = ground.base, done.since
     steps = [
@@ -171,7 +210,7 @@ def _facts(ground: Ground, done: Replay, start: int) -> Columns:
     return {
         "entity_id": one,
         "field": [field for _, field in base] + [key[1] for key, _, _ in steps],
-        "value_json": [*map(_json, base.values()), *(_json(step[2]) for _, step, _ in steps)],
+        "value_json": [*map(json, base.values()), *(json(step[2]) for _, step, _ in steps)],
         "valid_from": begun + [step[0] for _, step, _ in steps],
         "valid_to": ended + [end for _, _, end in steps],
         "observed_at": begun + [step[0] + _lag(step[1]) for _, step, _ in steps],
@@ -194,7 +233,9 @@ def _edges(ground: Ground, start: int) -> list[tuple[Any, ...]]:
     return rows
 
 
-def _changes(ground: Ground, done: Replay, renewed: Collection[int]) -> dict[str, Columns]:
+def _changes(
+    ground: Ground, done: Replay, renewed: Collection[int], json: _Json
+) -> dict[str, Columns]:
     one = [entity.id for entity in ground.entities]
     changes, diffs = done.changes, done.diffs
     ids = [done.ids[change.key] for change in changes]
@@ -219,8 +260,8 @@ def _changes(ground: Ground, done: Replay, renewed: Collection[int]) -> dict[str
         "event_id": [diff.change for diff in diffs],
         "entity_id": [one[diff.entity] for diff in diffs],
         "field": [diff.field for diff in diffs],
-        "old_json": [_json(diff.old) for diff in diffs],
-        "new_json": [_json(diff.new) for diff in diffs],
+        "old_json": [json(diff.old) for diff in diffs],
+        "new_json": [json(diff.new) for diff in diffs],
         "redacted": [False] * len(diffs),
     }
     return {"change_event": event, "change_target": target, "change_diff": diff}

@@ -132,7 +132,7 @@ def assemble(
     cause = _cause(plot, variant)
     active = _active(plot, variant, acts, done, cause, woken=woken)
     if active is not None and _reported(plot):
-        done = replay(ground, [*changes, *effect_changes(plot, active)])
+        done = replay(ground, [*changes, *effect_changes(plot, active)], done)
     fired = alarm(plot)
     gauges = healthy_metrics(
         land, seed, plot.start, plot.now, _gauge_series(plot, cause),
