@@ -55,6 +55,7 @@ def keys() -> list[str]:
         "run": settings.RunSettings,
         "tune": settings.TuneSettings,
         "score": settings.ScoreSettings,
+        "behaviour": settings.BehaviourSettings,
     }
     for part, model in parts.items():
         for name, field in model.model_fields.items():

@@ -7,6 +7,7 @@
     ├── ConfigError             heldout.toml or a project folder is wrong             exit 1
     ├── SpecError               a spec, truth or split file is malformed or altered   exit 1
     ├── SplitViolation          a process reached for material its role may not see   exit 1
+    │   └── CanaryFound             a spec's or truth's canary stands where none may
     ├── WorldError              a world is missing, altered or out of the ontology    exit 1
     │   └── agent.SandboxFailure    an environment broke in the middle of a call
     ├── BrainError              a brain's manifest or files are wrong                 exit 1
@@ -70,6 +71,10 @@ class SpecError(HeldoutError):
 
 class SplitViolation(HeldoutError):
     """A process reached for material that its role may not see."""
+
+
+class CanaryFound(SplitViolation):
+    """The canary of a spec or truth stands in a prompt, a trace or a brain: something leaks."""
 
 
 class WorldError(HeldoutError):

@@ -85,6 +85,25 @@ class ScoreSettings(_Strict):
     )
 
 
+class BehaviourSettings(_Strict):
+    """How a proposal is probed before a person sees it."""
+
+    closed_book: bool = Field(
+        default=True, description="ask the model with the alert alone, before and after each edit"
+    )
+    rename: int = Field(
+        default=4, ge=0, le=50, description="train incidents rendered again with other names"
+    )
+    ablation: int = Field(
+        default=4, ge=0, le=50, description="fixed incidents on which an edit's lines are dropped"
+    )
+    repeats: int = Field(default=2, ge=1, le=25, description="investigations of one look")
+    looks: int = Field(default=3, ge=1, le=6, description="looks of the alert-only probe")
+    investigations: int = Field(
+        default=120, ge=1, description="what rename and ablation may cost a proposal together"
+    )
+
+
 class _File(_Strict):
     name: str = "heldout"
     set: str = "prod_hard"
@@ -93,6 +112,7 @@ class _File(_Strict):
     run: RunSettings = RunSettings()
     tune: TuneSettings = TuneSettings()
     score: ScoreSettings = ScoreSettings()
+    behaviour: BehaviourSettings = BehaviourSettings()
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +127,7 @@ class Settings:
     run: RunSettings = field(default_factory=RunSettings)
     tune: TuneSettings = field(default_factory=TuneSettings)
     score: ScoreSettings = field(default_factory=ScoreSettings)
+    behaviour: BehaviourSettings = field(default_factory=BehaviourSettings)
 
     @property
     def brain(self) -> Path:
@@ -197,13 +218,18 @@ def find_root(start: Path) -> Path:
     )
 
 
+def settings_from_plain(root: Path, data: Any) -> Settings:
+    """The settings in :meth:`Settings.plain`'s data; other data is a pydantic ValidationError."""
+    parsed = _File.model_validate(data)
+    return Settings(root=root, **{name: getattr(parsed, name) for name in _File.model_fields})
+
+
 def load_settings(project: Path | None = None) -> Settings:
     """Find and read the project's settings."""
     root = find_root(project or Path.cwd())
     path = root / FILE
     try:
-        raw = tomllib.loads(path.read_text(encoding="utf-8"))
-        parsed = _File.model_validate(raw)
+        return settings_from_plain(root, tomllib.loads(path.read_text(encoding="utf-8")))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise ConfigError(
             f"not TOML ({error})", where=str(path), mend="Correct the line"
@@ -215,4 +241,3 @@ def load_settings(project: Path | None = None) -> Settings:
             where=str(path),
             mend="docs/reference.md lists every key",
         ) from error
-    return Settings(root=root, **{name: getattr(parsed, name) for name in _File.model_fields})

@@ -130,12 +130,18 @@ def make_trace(need: str, solved: bool) -> Trace:
 
 
 class FakeRuns:
-    """Plays plans without a model. ``noise`` is the chance that an investigation goes wrong."""
+    """Plays plans without a model. ``noise`` is the chance that an investigation goes wrong.
 
-    def __init__(self, needs: dict[str, str], *, noise: float = 0.0, breaks: str = "") -> None:
+    With the alert alone nothing is known, unless the brain holds the words ``tells``.
+    """
+
+    def __init__(
+        self, needs: dict[str, str], *, noise: float = 0.0, breaks: str = "", tells: str = ""
+    ) -> None:
         self.needs = needs
         self.noise = noise
         self.breaks = breaks
+        self.tells = tells
         self.plans: list[Plan] = []
         self.investigations = 0
         self.kill_at: int | None = None
@@ -168,6 +174,8 @@ class FakeRuns:
         passed = not need or any(word in text for word in NEEDS[need])
         if self.breaks and self.breaks in text and not need:
             passed = False
+        if "setup" in plan.pins:
+            passed = bool(self.tells) and self.tells in text
         mark = hashlib.sha256(f"{plan.seed}{incident}{repeat}{arm}".encode()).digest()[0]
         if mark < 256 * self.noise:
             passed = not passed

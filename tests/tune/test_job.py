@@ -8,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from heldout.behaviour import ProbeOptions, Watch
 from heldout.brain import Brain, load_brain
 from heldout.edit import apply_edits, apply_unified_diff, diff_hash, edit_from_plain
 from heldout.errors import ConfigError, UsageError
@@ -18,7 +19,7 @@ from heldout.tune import TuneOptions, TuneResult, resume_tune, tune
 
 MODEL = "sim/anchored@low"
 OVERLAY = "overlays/models/sim-anchored-low/method.md"
-OPTIONS = TuneOptions(job="tune-test")
+OPTIONS = TuneOptions(job="tune-test", probes=ProbeOptions(rename=0))
 
 
 def go(
@@ -47,6 +48,7 @@ def go(
             gate=gate or parts.gate(),
             interface=parts.interface(),
             options=options,
+            watch=Watch(),
             on_event=(events if events is not None else []).append,
         )
 
@@ -393,7 +395,7 @@ def test_a_killed_job_resumes_to_the_same_rows(
         again = asyncio.run(
             resume_tune(
                 project.settings, ledger, "tune-te", cases=project.cases, gate=parts.gate(),
-                interface=parts.interface(), proposer=proposer,
+                interface=parts.interface(), proposer=proposer, watch=Watch(),
             )
         )  # fmt: skip
         assert _plain_rows(ledger) == wanted

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -97,12 +98,10 @@ def settings_of(job: Job) -> Settings:
         )
         if value
     }
-    return Settings(
-        root=settings.root,
-        name=settings.name,
+    return replace(
+        settings,
         set=job.set or settings.set,
         models=settings.models.model_copy(update=models),
-        limits=settings.limits,
         run=settings.run.model_copy(update=run),
         tune=settings.tune.model_copy(update=tune),
         score=settings.score.model_copy(update=score),

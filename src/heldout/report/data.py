@@ -41,7 +41,7 @@ class EditView:
     """One edit on its way through the job.
 
     ``fate`` is accepted, rejected, set aside or open; ``by`` says who rejected it: form, gate,
-    screen. ``withheld`` edits touched held-out material; their text is not shown.
+    screen, behaviour. ``withheld`` edits touched held-out material; their text is not shown.
     """
 
     id: str

@@ -15,7 +15,13 @@ from heldout.store.queries import EditEvent, JobRow, RunRow
 WITHHELD = "The wording is withheld: it touches material of the held-out half."
 TUNE = "tune"
 """The kind of the jobs that a report tells of."""
-_STAGES = {"train": "train", "screen": "screening", "confirm": "confirmation", "score": "score"}
+_STAGES = {
+    "train": "train",
+    "screen": "screening",
+    "confirm": "confirmation",
+    "probe": "probes",
+    "score": "score",
+}
 
 
 def tuning_of(ledger: Ledger, job: str) -> Tuning | None:
@@ -86,7 +92,9 @@ def _edit(
     for event in events:
         details[event.event] = event.detail if isinstance(event.detail, dict) else {}
     drafted = details.get("drafted", {}).get("edit") or {}
-    fate = next((name for name in ("accepted", "rejected", "set_aside") if name in details), "open")
+    # The last word counts: a probe may take out what the screen had accepted.
+    fates = [one.event for one in events if one.event in ("accepted", "rejected", "set_aside")]
+    fate = fates[-1] if fates else "open"
     said = details.get(fate, {})
     withheld = edit in held_out
     return EditView(

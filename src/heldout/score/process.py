@@ -18,22 +18,14 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import IO, Any
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import ValidationError
 
 import heldout.errors
 from heldout.errors import ComparisonFailed, HeldoutError, UsageError
 from heldout.score.job import OnProgress, Progress, run_score
 from heldout.score.request import ScoreRequest
 from heldout.score.result import Score
-from heldout.settings import (
-    LimitSettings,
-    Models,
-    RunSettings,
-    ScoreSettings,
-    Settings,
-    TuneSettings,
-    load_settings,
-)
+from heldout.settings import Settings, load_settings, settings_from_plain
 from heldout.split import HeldoutAccess, declare_process
 from heldout.store import Ledger
 
@@ -60,20 +52,6 @@ class ScoreResult:
                 where=f"score {self.score}",
                 mend="Read the report; the brain before stays the safe one",
             )
-
-
-class _Plain(BaseModel):
-    """Settings on their way to the child, without paths."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    name: str
-    set: str
-    models: Models
-    limits: LimitSettings
-    run: RunSettings
-    tune: TuneSettings
-    score: ScoreSettings
 
 
 def start(
@@ -200,7 +178,7 @@ def _asked(args: argparse.Namespace, stdin: IO[str]) -> tuple[Settings, ScoreReq
         if not args.stdin:
             return settings, _request_from(args)
         data = json.loads(stdin.read())
-        plain = _Plain.model_validate(data["settings"])
+        plain = settings_from_plain(settings.root, data["settings"])
         request = ScoreRequest.model_validate(data["request"])
     except (ValidationError, ValueError, KeyError, TypeError) as error:
         first = error.errors()[0] if isinstance(error, ValidationError) else None
@@ -210,8 +188,7 @@ def _asked(args: argparse.Namespace, stdin: IO[str]) -> tuple[Settings, ScoreReq
             where="python -m heldout.score",
             mend="See --help",
         ) from error
-    names = ("name", "set", "models", "limits", "run", "tune", "score")
-    return Settings(settings.root, **{name: getattr(plain, name) for name in names}), request
+    return plain, request
 
 
 def main(argv: Sequence[str] | None = None) -> int:

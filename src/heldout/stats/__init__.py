@@ -13,6 +13,7 @@ from heldout.stats.decision import (
     majority,
     outcome,
 )
+from heldout.stats.mover import mover_difference
 from heldout.stats.paired import (
     cluster_difference,
     mcnemar_exact,
@@ -38,6 +39,7 @@ __all__ = [
     "mcnemar_exact",
     "mcnemar_power",
     "minimum_detectable_gain",
+    "mover_difference",
     "outcome",
     "tango_interval",
     "wilson",

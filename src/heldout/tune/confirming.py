@@ -16,6 +16,7 @@ from heldout.tune.acceptance import Pairs, effect
 from heldout.tune.batches import pairs
 from heldout.tune.context import Context, State
 from heldout.tune.log import Entry
+from heldout.tune.probing import beside
 
 BEFORE, AFTER = "before", "after"
 
@@ -133,7 +134,7 @@ def propose_brain(job: Context, state: State, evidence: Mapping[str, Any]) -> st
         "after_hash": after.hash,
         "diff": diff(job.base, after),
         "diff_hash": bound,
-        "edits_json": [one.plain() for one in state.accepted],
+        "edits_json": [beside(one, evidence.get("behaviour", {})) for one in state.accepted],
         "evidence_json": dict(evidence),
     }
     entry = Entry("proposed", "proposed", round=state.round)

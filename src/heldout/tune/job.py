@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import secrets
 import time
@@ -9,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
+from heldout.behaviour import RunWatch, Watch, WatchedClient, read_watch
 from heldout.brain import Brain, load_brain
-from heldout.errors import CapReached, ConfigError, HeldoutError, UsageError
+from heldout.errors import CanaryFound, CapReached, ConfigError, HeldoutError, UsageError
 from heldout.interface import Interface
 from heldout.propose import cluster, next_cluster, strategy
 from heldout.run.caps import Budget, Caps
@@ -27,6 +29,7 @@ from heldout.tune.drafting import draft
 from heldout.tune.log import Entry, JobLog
 from heldout.tune.options import TuneOptions
 from heldout.tune.player import Player
+from heldout.tune.probing import probe_accepted, withdraw
 from heldout.tune.reading import measure, read_failures
 from heldout.tune.results import OnEvent, Status, TuneResult
 from heldout.tune.screening import screen
@@ -45,6 +48,7 @@ class _Tools:
     proposer: str | Client
     client_factory: ClientFactory | None
     on_event: OnEvent | None
+    watch: Watch | None
 
 
 def new_job_id() -> str:
@@ -64,15 +68,17 @@ async def tune(
     options: TuneOptions | None = None,
     on_event: OnEvent | None = None,
     client_factory: ClientFactory | None = None,
+    watch: Watch | None = None,
 ) -> TuneResult:
     """Tune the brain for one model on train cases and leave a proposal in the ledger.
 
     The brain on disk is not touched. With the id of a job that the ledger knows
-    (``options.job``) that job goes on, see :func:`resume_tune`. Raises what a provider or the
-    store raises; the job is then marked ``interrupted`` and can be resumed.
+    (``options.job``) that job goes on, see :func:`resume_tune`. ``watch`` recognises canaries; by
+    default it is read from the project's sets. Raises what a provider or the store raises; the job
+    is then marked ``interrupted`` and can be resumed.
     """
     options = options or TuneOptions.of(settings)
-    tools = _Tools(gate, interface, proposer, client_factory, on_event)
+    tools = _Tools(gate, interface, proposer, client_factory, on_event, watch)
     if options.job and any(row.job == options.job for row in jobs(ledger, kind=KIND)):
         return await _resume(settings, ledger, options.job, tools, cases)
     if not options.job:
@@ -104,6 +110,7 @@ async def resume_tune(
     proposer: str | Client = "",
     on_event: OnEvent | None = None,
     client_factory: ClientFactory | None = None,
+    watch: Watch | None = None,
 ) -> TuneResult:
     """Go on with a stored job: same settings, brain and steps; nothing finished is paid for again.
 
@@ -111,7 +118,7 @@ async def resume_tune(
     :class:`ConfigError`. A job that ended gives its result again and adds nothing. ``proposer``
     is needed only where the job began with a client of the caller's own.
     """
-    tools = _Tools(gate, interface, proposer, client_factory, on_event)
+    tools = _Tools(gate, interface, proposer, client_factory, on_event, watch)
     return await _resume(settings, ledger, job, tools, cases)
 
 
@@ -182,6 +189,9 @@ async def _sit(
 ) -> TuneResult:
     """One sitting of a job, from its first step; stored steps are walked through."""
     ordered = tuple(sorted(cases, key=lambda case: case.incident.id))
+    watch = tools.watch
+    if watch is None:
+        watch = await asyncio.to_thread(read_watch, settings)
     log = JobLog(ledger, options.job)
     paid, spent = cost(ledger, job=options.job), log.spent()
     usd = None if paid.usd is None or spent.usd is None else paid.usd + spent.usd
@@ -198,8 +208,10 @@ async def _sit(
         budget=Budget(_caps(options, 1.0 - FOR_CONFIRMATION), usd=usd, tokens=tokens),
         client_factory=tools.client_factory,
         on_event=tell,
+        watch=RunWatch(watch, ledger),
     )
     client, opened = _client(settings, tools.proposer, options)
+    client = WatchedClient(client, watch)
     job = Context(
         options, model, tools.interface.name, base, ordered, log, player, client, tools.gate, tell
     )
@@ -248,23 +260,41 @@ class _Sitting:
             status, reason = await self._rounds()
         except CapReached as error:
             status, reason = "budget", error.what
-        except HeldoutLeak as error:
+        except (HeldoutLeak, CanaryFound) as error:
             return self._end("aborted", str(error), "", {})
         if not self.state.accepted:
             return self._end(status, reason, "", {})
         try:
             self._full_budget()
-            evidence = await confirm(self.job, self.state)
+            evidence, why = await self._evidence()
         except CapReached as error:
             why = f"{error.what}; the effect could not be measured again, so nothing is proposed"
             return self._end("budget", why, "", {})
-        entry = Entry("confirmed", "confirmed", round=self.state.round)
-        evidence = self.job.log.record(entry, evidence)
-        self.job.tell("confirmed", _confirmation(evidence), evidence)
-        if not evidence["confirmed"]:
-            why = "fresh repeats on train do not show the effect, so nothing is proposed"
-            return self._end("nothing_new", why, "", evidence)
+        except CanaryFound as error:
+            return self._end("aborted", str(error), "", {})
+        if why:
+            return self._end("nothing_new", f"{why}, so nothing is proposed", "", evidence)
         return self._end(status, reason, propose_brain(self.job, self.state, evidence), evidence)
+
+    async def _evidence(self) -> tuple[dict[str, Any], str]:
+        """Measure and probe what was accepted; returns the evidence and why it may not be shown.
+
+        What a probe decides against is taken out, and the rest is measured anew without it.
+        """
+        job, state = self.job, self.state
+        while True:
+            evidence = await confirm(job, state)
+            entry = Entry(f"confirmed/{state.brain.hash[:12]}", "confirmed", round=state.round)
+            evidence = job.log.record(entry, evidence)
+            job.tell("confirmed", _confirmation(evidence), evidence)
+            if not evidence["confirmed"]:
+                return evidence, "fresh repeats on train do not show the effect"
+            plain = await probe_accepted(job, state, evidence)
+            evidence["behaviour"] = plain
+            if not withdraw(job, state, plain):
+                return evidence, "; ".join(plain["failures"])
+            if not state.accepted:
+                return evidence, "; ".join(plain["failures"])
 
     async def _rounds(self) -> tuple[Status, str]:
         job, state, options = self.job, self.state, self.job.options

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, Literal
 
+from heldout.behaviour import ProbeOptions
 from heldout.run.plan import Limits
 from heldout.settings import Settings
 
@@ -45,6 +46,7 @@ class TuneOptions:
     max_tokens: int | None = None
     max_seconds: float | None = None
     limits: Limits = field(default_factory=Limits)
+    probes: ProbeOptions = field(default_factory=ProbeOptions)
 
     @classmethod
     def of(cls, settings: Settings, **changes: Any) -> TuneOptions:
@@ -64,6 +66,7 @@ class TuneOptions:
             saturated_at=tune.saturated_at,
             max_usd=tune.max_usd,
             limits=Limits(limits.max_steps, limits.max_tokens, limits.max_seconds, limits.max_usd),
+            probes=ProbeOptions.of(settings),
         )
         return replace(options, **changes)
 
@@ -74,7 +77,8 @@ class TuneOptions:
     @classmethod
     def from_plain(cls, data: Mapping[str, Any]) -> TuneOptions:
         """The options of a stored job."""
-        return cls(**{**data, "limits": Limits(**data["limits"])})
+        probes = ProbeOptions.from_plain(data.get("probes", {}))
+        return cls(**{**data, "limits": Limits(**data["limits"]), "probes": probes})
 
     def derived_seed(self, *parts: object) -> int:
         """A seed of its own for one step of the job."""

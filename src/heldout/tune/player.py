@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from heldout.behaviour import RunWatch, Setup
 from heldout.errors import CapReached, ProviderUnavailable
 from heldout.interface import Interface
 from heldout.run.caps import Budget
@@ -19,7 +20,12 @@ from heldout.store import Ledger
 from heldout.tune.options import TuneOptions
 from heldout.tune.results import OnEvent, TuneEvent
 
-_LABELS = {"train": "train", "screen": "screening", "confirm": "confirming on train"}
+_LABELS = {
+    "train": "train",
+    "screen": "screening",
+    "confirm": "confirming on train",
+    "probe": "probing",
+}
 
 
 @dataclass(slots=True)
@@ -36,6 +42,7 @@ class Player:
     budget: Budget
     client_factory: ClientFactory | None = None
     on_event: OnEvent | None = None
+    watch: RunWatch | None = None
 
     async def play(
         self,
@@ -45,11 +52,12 @@ class Player:
         *,
         repeats: int,
         seed: int,
+        setup: Setup | None = None,
     ) -> RunResult:
-        """Play a plan to its end.
+        """Play a plan to its end, in the job's environment or in another ``setup``.
 
         One that a cap cut short is a :class:`CapReached`; one in which too much is invalid to go
-        by is a :class:`ProviderUnavailable`.
+        by is a :class:`ProviderUnavailable`; one that left a canary is a :class:`CanaryFound`.
         """
         plan = Plan(
             purpose=purpose,
@@ -59,26 +67,30 @@ class Player:
             arms=tuple(arms),
             repeats=repeats,
             seed=seed,
-            limits=self.options.limits,
+            limits=setup.limits if setup else self.options.limits,
             concurrency=self.options.concurrency,
             max_invalid=self.options.max_invalid,
             base_url=self.options.base_url,
             job=self.options.job,
-            pins=self.pins,
+            pins={**self.pins, "setup": setup.name} if setup else self.pins,
         )
         tell, label = self.on_event, _LABELS.get(purpose, purpose)
         more: dict[str, Any] = {}
         if self.client_factory is not None:
             more["client_factory"] = self.client_factory
+        if setup is not None:
+            more["judge"] = setup.judge
         result = await play(
             plan,
             self.ledger,
             self.settings,
-            interface=self.interface,
+            interface=setup.interface if setup else self.interface,
             on_progress=(lambda now: tell(TuneEvent("progress", label, now))) if tell else None,
             caps=self.budget,
             **more,
         )
+        if self.watch is not None:
+            self.watch.check(result.run)
         if result.absent:
             why = self.budget.reached() or "a cap of the job is reached"
             raise CapReached(why, mend="Raise it and resume the job")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Sequence
 from typing import Any
 
+from heldout.behaviour import RunWatch, read_watch
 from heldout.brain import Brain
 from heldout.errors import UsageError
 from heldout.interface import Interface
@@ -17,6 +19,7 @@ from heldout.tune.context import Context, Gate, State
 from heldout.tune.log import JobLog
 from heldout.tune.options import TuneOptions
 from heldout.tune.player import Player
+from heldout.tune.probing import probe_whole
 from heldout.tune.results import OnEvent
 
 
@@ -56,6 +59,7 @@ async def remeasure(
         pins={"settings": settings.digest()},
         budget=Budget(Caps(options.max_usd, options.max_tokens, options.max_seconds)),
         on_event=on_event,
+        watch=RunWatch(await asyncio.to_thread(read_watch, settings), ledger),
     )
     job = Context(
         options,
@@ -69,4 +73,5 @@ async def remeasure(
         gate,
         on_event,
     )
-    return await confirm(job, State(after))
+    evidence = await confirm(job, State(after))
+    return {**evidence, "behaviour": await probe_whole(job, after, evidence)}

@@ -36,6 +36,10 @@ class Accepted:
     reason: str
     target: Mapping[str, Any]
     guard: Mapping[str, Any]
+    targets: tuple[str, ...] = ()
+    """The incidents that it was written for."""
+    closed_book: Mapping[str, Any] = field(default_factory=dict)
+    """What the model says with the alert alone, before and after this edit; empty if not asked."""
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the proposal: the edit and the evidence beside it."""
@@ -47,6 +51,7 @@ class Accepted:
             "why": self.reason,
             "target": dict(self.target),
             "regression": dict(self.guard),
+            "closed_book": dict(self.closed_book),
         }
 
 
@@ -66,7 +71,7 @@ class TuneResult:
     after: Brain
     accepted: tuple[Accepted, ...]
     rejected: Mapping[str, int]
-    """Refused drafts by the kind of refusal: form, gate, screen."""
+    """Refused drafts by the kind of refusal: form, gate, screen, behaviour."""
     rounds: int
     train: tuple[int, int]
     """Solved and all train incidents, as last measured before the confirmation."""

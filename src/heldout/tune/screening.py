@@ -2,13 +2,13 @@
 
 The candidates of a round and the present brain are arms of one interleaved run over the targeted
 failures. One that convinces there is then held against the present brain on the guard batch; the
-first that breaks nothing is accepted. So the guard batch, which most candidates never reach, is not
-paid for all of them.
+first that breaks nothing, and tells the model no answers, is accepted. So the guard batch, which
+most candidates never reach, is not paid for all of them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from heldout.tune.batches import guard_batch, pairs, target_batch
 from heldout.tune.context import Context, State
 from heldout.tune.drafting import Candidate
 from heldout.tune.log import Entry
+from heldout.tune.probing import BY, HOW, alert_only
 from heldout.tune.results import Accepted
 
 BEFORE = "before"
@@ -36,6 +37,10 @@ class _Trial:
     guard: list[Pairs] = field(default_factory=list)
     decision: Decision | None = None
     set_aside: str = ""
+    told: Mapping[str, Any] = field(default_factory=dict)
+    """What the model says with the alert alone, before and after."""
+    by: str = "screen"
+    """Who ruled last."""
 
     @property
     def is_open(self) -> bool:
@@ -60,7 +65,7 @@ async def screen(
         await _look(job, state, [one for one in trials if one.is_open], targets, look)
         convincing = [one for one in trials if one.decision and one.decision.ruling == "accept"]
         for trial in sorted(convincing, key=_Trial.rank):
-            if await _is_safe(job, state, trial):
+            if await _is_safe(job, state, trial) and await _is_method(job, state, trial):
                 best = trial
                 break
         waiting = sorted((one for one in trials if one.is_open), key=_Trial.rank)
@@ -69,7 +74,7 @@ async def screen(
         if best or not waiting:
             break
     for trial in trials:
-        _settle(job, state, trial, best)
+        _settle(job, state, trial, best, cluster)
     return best.candidate if best else None
 
 
@@ -119,6 +124,15 @@ async def _is_safe(job: Context, state: State, trial: _Trial) -> bool:
     return False
 
 
+async def _is_method(job: Context, state: State, trial: _Trial) -> bool:
+    """Whether a candidate tells how to find a cause, and not what the cause is."""
+    trial.told = await alert_only(job, state, trial.candidate.edit, trial.candidate.brain)
+    if trial.told.get("verdict") != "rises":
+        return True
+    trial.by, trial.decision = BY, Decision("reject", HOW, float(trial.told["p"]))
+    return False
+
+
 def _tell(job: Context, state: State, trial: _Trial, batch: str, look: int, run: str) -> None:
     edit, decision = trial.candidate.edit, trial.decision
     assert decision is not None
@@ -138,7 +152,9 @@ def _tell(job: Context, state: State, trial: _Trial, batch: str, look: int, run:
     job.tell("screened", f"edit {edit.id}: {decision.ruling}, {decision.reason}")
 
 
-def _settle(job: Context, state: State, trial: _Trial, best: _Trial | None) -> None:
+def _settle(
+    job: Context, state: State, trial: _Trial, best: _Trial | None, cluster: Cluster
+) -> None:
     """Write down what became of a candidate, and remember why it fell."""
     edit, decision = trial.candidate.edit, trial.decision
     assert decision is not None
@@ -152,12 +168,15 @@ def _settle(job: Context, state: State, trial: _Trial, best: _Trial | None) -> N
     }
     if trial is best:
         job.log.record(Entry(f"{stem}/accepted", "accepted", edit.id, state.round), detail)
-        state.accepted.append(Accepted(edit, state.round, decision.reason, target, guard))
+        accepted = Accepted(
+            edit, state.round, decision.reason, target, guard, cluster.incidents, trial.told
+        )
+        state.accepted.append(accepted)
         job.tell("accepted", f"edit {edit.id}: {decision.reason}", edit)
     elif decision.ruling == "reject":
-        state.refuse("screen", remembered(edit, decision.reason))
+        state.refuse(trial.by, remembered(edit, decision.reason))
         entry = Entry(f"{stem}/rejected", "rejected", edit.id, state.round)
-        job.log.record(entry, {"by": "screen", **detail})
+        job.log.record(entry, {"by": trial.by, **detail})
         job.tell("rejected", f"edit {edit.id} rejected: {decision.reason}")
     else:
         because = trial.set_aside or "another candidate of the round did better"

@@ -1,0 +1,190 @@
+"""Per-line ablation: what each added line does, and on how many kinds of incident.
+
+A line is dropped, and the brain with it and without it play fixed incidents with the same seeds.
+Both are played anew: the runs in which these incidents were seen to be fixed would flatter the
+brain with the line. Incidents of one duplicate group (the same fault on the same kind of estate)
+count as one: a line that only ever helps there is case-specific, and a person must look at it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any, Literal
+
+from heldout.behaviour.bench import Bench
+from heldout.behaviour.lines import Line, Unit, without
+from heldout.behaviour.renaming import Counts, counted
+from heldout.brain import Brain
+from heldout.run.plan import Arm, Outcome
+from heldout.run.reduce import final
+from heldout.split import Case
+from heldout.stats import mcnemar_exact
+
+WITH, WITHOUT = "with", "without"
+Verdict = Literal["several", "case_specific", "none", "undecided"]
+Pairs = dict[str, list[tuple[bool, bool]]]
+"""By incident: (passed without, passed with) of each repeat."""
+
+_SAID = {
+    "several": "helps on several kinds of incident",
+    "case_specific": "CASE-SPECIFIC, helps on one kind of incident only: a person must look",
+    "none": "no effect seen when it is dropped alone",
+    "undecided": "undecided",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class LineEffect:
+    """What dropping one line did.
+
+    ``lost`` pairs pass only with the line, ``gained`` only without it; ``p`` is one-sided.
+    ``leaning`` of the ``tried`` groups hold an incident that needs the line.
+    """
+
+    line: Line
+    verdict: Verdict
+    pairs: int
+    lost: int
+    gained: int
+    p: float
+    leaning: int
+    tried: int
+    why: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data for the ledger."""
+        return asdict(self)
+
+
+def line_sentence(plain: Mapping[str, Any]) -> str:
+    """A line's effect in one sentence, from its plain data."""
+    said = _SAID[str(plain["verdict"])]
+    if not plain["pairs"]:
+        return f"dropped: {said}, {plain['why']}"
+    why = f"; {plain['why']}" if plain.get("why") else ""
+    return (
+        f"dropped: {said} ({plain['lost']} lost, {plain['gained']} gained of {plain['pairs']} "
+        f"pairs, in {plain['leaning']} of {plain['tried']} groups, p = {plain['p']:.2g}{why})"
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class UnitEffect:
+    """The lines of one unit, and what its incidents do without all of it."""
+
+    lines: tuple[LineEffect, ...]
+    without: Counts
+
+
+def chosen(bench: Bench, fixed: Sequence[str], targets: Sequence[str], count: int) -> list[Case]:
+    """Fixed incidents to look at: those the edit was written for first, each group in turn."""
+    wanted = set(targets)
+    order = sorted(fixed, key=lambda one: (one not in wanted, _mark(one)))
+    turns: dict[str, int] = {}
+    placed = []
+    for rank, incident in enumerate(order):
+        group = bench.case(incident).group
+        turns[group] = turns.get(group, 0) + 1
+        placed.append((turns[group], rank, incident))
+    return [bench.case(incident) for _, _, incident in sorted(placed)[:count]]
+
+
+def _mark(text: str) -> str:
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+async def ablate(bench: Bench, after: Brain, unit: Unit, cases: Sequence[Case]) -> UnitEffect:
+    """Drop a unit and each of its lines on ``cases``; look twice where one group alone leans."""
+    if not cases:
+        why = "nothing that it could be seen on was fixed"
+        empty = [LineEffect(one, "undecided", 0, 0, 0, 1.0, 0, 0, why) for one in unit.lines]
+        return UnitEffect(tuple(empty), Counts(0, 0))
+    brains = {f"line-{at}": without(after, [line]) for at, line in enumerate(unit.lines, 1)}
+    found: dict[str, Pairs] = {name: {} for name in (WITHOUT, *brains)}
+    await _look(bench, after, {WITHOUT: unit.without, **brains}, cases, unit.name, 1, found)
+    group = {case.incident.id: case.group for case in cases}
+    again = {name: brains[name] for name in brains if _is_single(found[name], group)}
+    shaky = sorted({one for name in again for one, pairs in found[name].items() if _net(pairs)})
+    if again and shaky:
+        held = [case for case in cases if case.incident.id in shaky]
+        await _look(bench, after, again, held, unit.name, 2, found)
+    effects = [_effect(line, found[f"line-{at}"], group) for at, line in enumerate(unit.lines, 1)]
+    return UnitEffect(tuple(effects), counted(found[WITHOUT]))
+
+
+async def _look(
+    bench: Bench,
+    after: Brain,
+    brains: Mapping[str, Brain],
+    cases: Sequence[Case],
+    mark: str,
+    look: int,
+    found: dict[str, Pairs],
+) -> None:
+    """Play one look and add its pairs to ``found``; brains that are alike are played once."""
+    arm_of: dict[str, str] = {after.hash: WITH}
+    arms = [Arm(WITH, after)]
+    for name, brain in brains.items():
+        if brain.hash not in arm_of:
+            arm_of[brain.hash] = name
+            arms.append(Arm(name, brain))
+    result = await bench.plays.play(
+        "probe",
+        cases,
+        arms,
+        repeats=bench.options.repeats * look,
+        seed=bench.seed("ablation", after.hash, mark, look),
+    )
+    for name, brain in brains.items():
+        for incident, pairs in paired(result.outcomes, arm_of[brain.hash], WITH).items():
+            found[name].setdefault(incident, []).extend(pairs)
+
+
+def paired(outcomes: Sequence[Outcome], before: str, after: str) -> Pairs:
+    """The valid pairs of two arms by incident: (passed in ``before``, passed in ``after``)."""
+    decided = final(outcomes)
+    pairs: Pairs = {}
+    for (incident, arm, repeat), one in sorted(decided.items()):
+        other = decided.get((incident, after, repeat))
+        if arm != before or other is None:
+            continue
+        results = (one.verdict.result, other.verdict.result)
+        if "invalid" not in results:
+            pairs.setdefault(incident, []).append((results[0] == "pass", results[1] == "pass"))
+    return pairs
+
+
+def _net(pairs: Sequence[tuple[bool, bool]]) -> int:
+    """Pairs lost without the line minus pairs gained."""
+    return sum(after - before for before, after in pairs)
+
+
+def _leans(pairs: Sequence[tuple[bool, bool]]) -> bool:
+    """True where at least half of an incident's pairs are lost, on balance."""
+    return _net(pairs) > 0 and 2 * _net(pairs) >= len(pairs)
+
+
+def _leaning(pairs: Pairs, group: Mapping[str, str]) -> set[str]:
+    return {group[incident] for incident, one in pairs.items() if _leans(one)}
+
+
+def _is_single(pairs: Pairs, group: Mapping[str, str]) -> bool:
+    return len(_leaning(pairs, group)) == 1
+
+
+def _effect(line: Line, pairs: Pairs, group: Mapping[str, str]) -> LineEffect:
+    every = [pair for one in pairs.values() for pair in one]
+    lost = sum(after and not before for before, after in every)
+    gained = sum(before and not after for before, after in every)
+    leaning, tried = _leaning(pairs, group), {group[one] for one, held in pairs.items() if held}
+    verdict: Verdict = "none"
+    why = ""
+    if len(leaning) > 1:
+        verdict = "several"
+    elif leaning:
+        verdict = "case_specific" if len(tried) > 1 else "undecided"
+        why = "" if len(tried) > 1 else "only one group could be tried"
+    p = mcnemar_exact(lost, gained) / 2 if lost > gained else 1.0
+    return LineEffect(line, verdict, len(every), lost, gained, p, len(leaning), len(tried), why)

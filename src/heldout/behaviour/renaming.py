@@ -1,0 +1,205 @@
+"""Rename invariance: does an effect survive other names, values, dates and another topology?
+
+A train incident is rendered again with the same fault, traps and knobs. What a brain knows of
+method helps there as well; what it knows of the incident does not.
+
+The incidents rendered again were chosen because the edit fixed them, and a renamed one is a fresh
+draw that may pass anyway. So both gains are taken over what *fails without* the edit: the share of
+those incidents that passes with it. That share is the same for both where the effect is method,
+whatever was chosen; the plain difference of pass rates would not be (regression to the mean).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import tomllib
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+from heldout.build.freezing import freeze_incident
+from heldout.build.variants import variants
+from heldout.build.worlds import place_of, read_alert
+from heldout.errors import HeldoutError, SpecError
+from heldout.incident import Incident
+from heldout.settings import Settings
+from heldout.simulate import GENERATOR
+from heldout.split import Case, read_specs
+from heldout.stats import Interval, clopper_pearson, mover_difference
+from heldout.truth import Spec, read_spec
+
+KEPT = 0.8
+"""The share of the original gain that must be left on renamed incidents."""
+LEAST = 3
+"""Renamed incidents that must fail without the edit before its effect on them is called kept."""
+LEVEL = 0.90
+"""Level of the two-sided interval: its upper end is a one-sided 95 % bound."""
+
+Verdict = Literal["kept", "undecided", "lost"]
+
+
+class Counts(NamedTuple):
+    """Incidents that fail without an edit, and how many of them pass with it."""
+
+    fixed: int
+    failing: int
+
+    @property
+    def gain(self) -> float | None:
+        """The share fixed, ``None`` where nothing fails."""
+        return self.fixed / self.failing if self.failing else None
+
+
+@dataclass(frozen=True, slots=True)
+class Survival:
+    """The gain on originals and on renamed incidents, and whether enough of it is left.
+
+    ``low`` and ``high`` bound ``gain(renamed) - 0.8 * gain(original)``, 90 % two-sided.
+    """
+
+    verdict: Verdict
+    original: Counts
+    renamed: Counts
+    low: float
+    high: float
+    incidents: int
+    why: str = ""
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data for the ledger."""
+        return {**asdict(self), "original": list(self.original), "renamed": list(self.renamed)}
+
+    def sentence(self) -> str:
+        """One line for people."""
+        return survival_sentence(self.plain())
+
+
+def survival_sentence(plain: Mapping[str, Any]) -> str:
+    """The result in one line, from its plain data."""
+    said = {
+        "kept": "effect kept",
+        "undecided": "undecided",
+        "lost": "EFFECT LOST under other names and values",
+    }[str(plain["verdict"])]
+    (fixed, failing), (again, failing_again) = plain["original"], plain["renamed"]
+    why = f"; {plain['why']}" if plain.get("why") else ""
+    return (
+        f"renamed: {said} (fixes {again} of {failing_again} that fail without it, originals "
+        f"{fixed} of {failing}; gain left over 0.8 of the original's: "
+        f"{plain['low']:+.2f} to {plain['high']:+.2f}{why})"
+    )
+
+
+def invariance(original: Counts, renamed: Counts, incidents: int) -> Survival:
+    """Hold ``gain(renamed) >= 0.8 * gain(original)`` against the counts.
+
+    "lost": even the upper bound of the difference is below zero. "kept": the difference is not
+    negative and at least ``LEAST`` renamed incidents fail without the edit. Else undecided. Exact
+    intervals of both shares (Clopper-Pearson), joined by :func:`heldout.stats.mover_difference`.
+    """
+    if original.gain is None or renamed.gain is None:
+        which = "originals" if original.gain is None else "renamed incidents"
+        why = f"none of the {which} fails without it"
+        return Survival("undecided", original, renamed, -KEPT, 1.0, incidents, why)
+    one: Interval = clopper_pearson(renamed.fixed, renamed.failing, LEVEL)
+    gap = mover_difference(one, clopper_pearson(original.fixed, original.failing, LEVEL), KEPT)
+    verdict: Verdict = "undecided"
+    if gap.high < 0:
+        verdict = "lost"
+    elif gap.value >= 0 and renamed.failing >= LEAST:
+        verdict = "kept"
+    why = "too few" if verdict == "undecided" and renamed.failing < LEAST else ""
+    return Survival(verdict, original, renamed, gap.low, gap.high, incidents, why)
+
+
+Repeats = Mapping[str, Sequence[tuple[bool, bool]]]
+"""By incident: (passed without, passed with) of each repeat in which both were valid."""
+
+
+def counted(pairs: Repeats) -> Counts:
+    """Majorities: what fails without the edit, and which of it passes with it; ties are fails."""
+    failing = [one for one in pairs.values() if one and not _most(before for before, _ in one)]
+    return Counts(sum(_most(after for _, after in one) for one in failing), len(failing))
+
+
+def _most(passed: Iterable[bool]) -> bool:
+    listed = list(passed)
+    return 2 * sum(listed) > len(listed)
+
+
+class Renamed(NamedTuple):
+    """Incidents rendered again, by the original's id, and why others could not be."""
+
+    cases: dict[str, Case]
+    refused: dict[str, str]
+
+
+def renamed_cases(settings: Settings, originals: Sequence[Case], *, workers: int = 1) -> Renamed:
+    """One renamed incident for each train case, its world in the cache.
+
+    They are kept under ``.heldout/variants`` and made once. An incident that was not generated, or
+    finds no valid place under other names, is refused with the reason.
+    """
+    if not originals:
+        return Renamed({}, {})
+    directory = settings.set_dir(originals[0].incident.set)
+    specs = {spec.id: spec for spec in read_specs(directory, "train")}
+    made: dict[str, Case] = {}
+    refused: dict[str, str] = {}
+    for case in originals:
+        spec = specs[case.incident.id]
+        try:
+            variant, alert = _kept(settings, spec) or _make(settings, spec, workers)
+        except SpecError as error:
+            refused[spec.id] = error.what
+            continue
+        made[spec.id] = _case(settings, case, variant, alert)
+    return Renamed(made, refused)
+
+
+def _folder(settings: Settings, spec: Spec) -> Path:
+    """Where a spec's variant is kept: another world or generator is another variant."""
+    text = "\0".join((spec.id, spec.world_digest, spec.truth_digest, GENERATOR))
+    return settings.state / "variants" / hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _kept(settings: Settings, spec: Spec) -> tuple[Spec, str] | None:
+    folder = _folder(settings, spec)
+    for path in sorted((folder / "specs").glob("*.toml")):
+        try:
+            variant = read_spec(path)
+            place = place_of(settings, variant)
+            if place.world.is_dir() and place.truth.is_file():
+                return variant, read_alert(folder, variant.id)
+        except (HeldoutError, tomllib.TOMLDecodeError):
+            continue  # Half-written or from another time: it is made again.
+    return None
+
+
+def _make(settings: Settings, spec: Spec, workers: int) -> tuple[Spec, str]:
+    (one,) = variants(spec, 1, settings, workers=workers)
+    freeze_incident(_folder(settings, spec), one.spec, one.alert)
+    return one.spec, one.alert
+
+
+def _case(settings: Settings, original: Case, spec: Spec, alert: str) -> Case:
+    place = place_of(settings, spec)
+    return Case(
+        incident=Incident(
+            id=spec.id,
+            set=original.incident.set,
+            alert=alert,
+            world=place.world,
+            digest=spec.world_digest,
+        ),
+        side="train",
+        kind=spec.kind,
+        domain=spec.domain,
+        family=spec.family,
+        traps=spec.traps,
+        group=original.group,
+        origin=spec.origin,
+        truth_file=place.truth,
+        truth_digest=spec.truth_digest,
+    )
