@@ -68,10 +68,9 @@ class SetReport:
         for kind, (train, test) in self.kinds.items():
             if train + test:
                 said.append(f"  {kind:<14} {train:>3} + {test}")
-        said.append(
-            f"  families of test traps seen in train {self.seen:.0%}; most alike across the sides "
-            f"{self.alike:.2f}"
-        )
+        said.append(f"  most alike across the sides {self.alike:.2f}")
+        if self.kinds["trap"][1]:
+            said.append(f"  test traps of a family seen in train {self.seen:.0%}")
         if self.rates:
             said.append(f"  pass rate train {self.rates[0]:.0%}, test {self.rates[1]:.0%}")
         return said + self.record.lines()
