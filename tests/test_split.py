@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -102,3 +103,15 @@ def test_a_malformed_spec_names_its_field(a_set: Path, text: str, message: str):
     (a_set / "specs" / "inc-aaaa.toml").write_text(text)
     with pytest.raises(SpecError, match=message):
         read_specs(a_set, "train")
+
+
+def test_a_retired_set_says_so_and_keeps_its_lock(a_set: Path):
+    """Retiring a set changes neither side, so its lock holds; other words than true are refused."""
+    split = read_split(a_set)
+    write_split(replace(split, retired=True), a_set)
+    again = read_split(a_set)
+    assert (again.retired, again.lock()) == (True, split.lock())
+    path = a_set / "split.toml"
+    path.write_text(path.read_text().replace("retired = true", 'retired = "yes"'))
+    with pytest.raises(SpecError, match="retired"):
+        read_split(a_set)

@@ -79,11 +79,16 @@ class Case:
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The frozen assignment of a set's incidents to sides."""
+    """The frozen assignment of a set's incidents to sides.
+
+    A ``retired`` set is played no more. It stays where it is, since the gate goes on refusing what
+    it holds.
+    """
 
     set: str
     train: tuple[str, ...]
     test: tuple[str, ...]
+    retired: bool = False
 
     def lock(self) -> str:
         """Hash over both sides, order-free; stored in the file and checked on every read."""
@@ -98,6 +103,12 @@ class Split:
         return "train" if incident in self.train else "test"
 
 
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise TypeError("retired is neither true nor false")
+    return value
+
+
 def read_split(directory: Path) -> Split:
     """Read ``split.toml`` of one set; an altered one is a :class:`SpecError`."""
     path = directory / "split.toml"
@@ -107,6 +118,7 @@ def read_split(directory: Path) -> Split:
             set=str(raw["set"]),
             train=tuple(raw["train"]["incidents"]),
             test=tuple(raw["test"]["incidents"]),
+            retired=_flag(raw.get("retired", False)),
         )
         lock = str(raw["lock"])
     except FileNotFoundError as error:
@@ -138,6 +150,8 @@ def write_split(split: Split, directory: Path) -> None:
     document = tomlkit.document()
     document.add("set", split.set)
     document.add("lock", split.lock())
+    if split.retired:
+        document.add("retired", True)
     for name, ids in (("train", split.train), ("test", split.test)):
         table = tomlkit.table()
         array = tomlkit.array()

@@ -30,7 +30,7 @@ from heldout.errors import (
 )
 from heldout.settings import Settings
 from heldout.simulate import generate, graft
-from heldout.split import HeldoutAccess, read_specs, read_split
+from heldout.split import HeldoutAccess, read_specs, read_split, write_split
 from heldout.truth import read_spec, write_spec
 
 
@@ -195,6 +195,19 @@ def test_the_test_side_needs_access(made: Settings):
     """Without the key the held-out half does not open."""
     with pytest.raises(SplitViolation):
         cases(made, "tiny", "test")
+
+
+def test_a_retired_set_is_kept_and_not_played(own: Settings):
+    """Its worlds are still built for the gate, but nothing is tuned or scored on it."""
+    folder = own.set_dir("tiny")
+    write_split(replace(read_split(folder), retired=True), folder)
+    assert build_everything(own, "tiny", workers=1).lines[-1] == f"{PLAN.total} valid incidents"
+    for side in ("train", "test"):
+        with pytest.raises(UsageError, match="retired"):
+            cases(own, "tiny", side, HeldoutAccess())
+    spec = small_spec()
+    append_incident(own, "tiny", spec, generate(spec), "train", HeldoutAccess())
+    assert read_split(folder).retired
 
 
 def test_a_missing_world_is_made_again_with_the_same_digest(own: Settings):

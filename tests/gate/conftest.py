@@ -17,7 +17,7 @@ from heldout.gate.report import Finding, GateReport
 from heldout.graph import write_world
 from heldout.graph.schema import BLOCK_TABLES, TABLES, WorldTables
 from heldout.settings import Settings, load_settings
-from heldout.split import Split, write_split
+from heldout.split import Split, read_split, write_split
 from heldout.truth import Decoy, Spec, Truth, write_spec, write_truth
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -222,23 +222,31 @@ def write_project(root: Path, stories: Sequence[Story] = STORIES) -> Settings:
     (root / "heldout.toml").write_text("", encoding="utf-8")
     shutil.copytree(ROOT / "checkers", root / "checkers", ignore=shutil.ignore_patterns("__pyc*"))
     settings = load_settings(root)
-    folder = settings.datasets / "small"
     for number, story in enumerate(stories, 1):
-        digest = write_world(world_of(story, number), settings.worlds / "new")
-        (settings.worlds / "new").rename(settings.worlds / digest)
-        truth_digest = write_truth(truth_of(story, number), settings.truths / "new.json")
-        (settings.truths / "new.json").rename(settings.truths / f"{truth_digest}.json")
-        spec = Spec(
-            id=story.id, kind=story.kind, domain="d", family="f", fault="f", traps=(),  # type: ignore[arg-type]
-            group=story.id, generator="1", seed=number, canary=f"canary-spec-{story.id}-77aa",
-        )  # fmt: skip
-        spec = replace(spec, world_digest=digest, truth_digest=truth_digest)
-        write_spec(spec, folder / "specs" / f"{story.id}.toml")
-        (folder / "alerts").mkdir(exist_ok=True)
-        (folder / "alerts" / f"{story.id}.md").write_text(story.alert, encoding="utf-8")
-    sides = {side: tuple(s.id for s in stories if s.side == side) for side in ("train", "test")}
-    write_split(Split("small", sides["train"], sides["test"]), folder)
+        add_story(settings, story, number)
     return settings
+
+
+def add_story(settings: Settings, story: Story, number: int) -> None:
+    """Put one more incident into the set ``small``: world, truth, spec, alert, split."""
+    folder = settings.datasets / "small"
+    digest = write_world(world_of(story, number), settings.worlds / "new")
+    (settings.worlds / "new").rename(settings.worlds / digest)
+    truth_digest = write_truth(truth_of(story, number), settings.truths / "new.json")
+    (settings.truths / "new.json").rename(settings.truths / f"{truth_digest}.json")
+    spec = Spec(
+        id=story.id, kind=story.kind, domain="d", family="f", fault="f", traps=(),  # type: ignore[arg-type]
+        group=story.id, generator="1", seed=number, canary=f"canary-spec-{story.id}-77aa",
+    )  # fmt: skip
+    spec = replace(spec, world_digest=digest, truth_digest=truth_digest)
+    write_spec(spec, folder / "specs" / f"{story.id}.toml")
+    (folder / "alerts").mkdir(exist_ok=True)
+    (folder / "alerts" / f"{story.id}.md").write_text(story.alert, encoding="utf-8")
+    known = (folder / "split.toml").is_file()
+    split = read_split(folder) if known else Split("small", (), ())
+    sides = {"train": split.train, "test": split.test}
+    sides[story.side] = (*sides[story.side], story.id)
+    write_split(replace(split, **sides), folder)
 
 
 def brain_of(text: str, name: str = "method.md") -> Brain:

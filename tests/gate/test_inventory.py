@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from tests.gate.conftest import STORIES, add_story
 
 import heldout.gate.inventory as inventory_module
 from heldout.errors import GateError, SplitViolation
 from heldout.gate.engine import Engine
+from heldout.gate.extract import opaque_hash
 from heldout.gate.material import Source
+from heldout.gate.names import Carrier
 from heldout.settings import Settings
+from heldout.split import read_split, write_split
 
 pytestmark = pytest.mark.usefixtures("as_gate")
 
@@ -39,6 +44,59 @@ def test_words_of_alerts_and_of_schemas_are_no_names(engine: Engine):
     """Generic words of an alert, and keys that anybody has, are not in the inventory."""
     keys = set(engine.inventory.names)
     assert not keys & {"customers", "statements", "waited", "memory", "relay", "failed"}
+
+
+def test_every_name_knows_where_it_stands(engine: Engine):
+    """Each carrier holds incident, side, role, kind and field, for resources, people and keys."""
+    names = engine.inventory.names
+    incident = "small/inc-7f3a90c1"
+    assert set(names["maraveldhuizen"].carriers) == {
+        Carrier(incident, "train", "noise", "person", "entity.Person"),
+        Carrier(incident, "train", "culprit", "person", "change.actor"),
+    }
+    (key,) = names["spindlepoolceiling"].carriers
+    assert (key.role, key.kind, key.field) == ("culprit", "key", "change.field")
+    (settings,) = names["dromblivetsettings"].carriers
+    assert (settings.side, settings.role, settings.field) == ("test", "culprit", "entity.ConfigMap")
+    canary = names["canarytruthinc7f3a90c11b9c"]
+    assert (canary.carrier.kind, canary.carrier.field) == ("canary", "canary")
+
+
+def test_ids_are_kept_as_hashes_and_not_as_names(engine: Engine):
+    """Ids of entities and changes are known by incident, and none of them is in the automaton."""
+    inventory = engine.inventory
+    assert inventory.opaque.owners(opaque_hash("e-01000000"))[0].side == "train"
+    assert inventory.opaque.owners(opaque_hash("C-02AA0002"))[0].side == "test"
+    assert inventory.opaque.owners(opaque_hash("e-77000000")) == ()
+    assert not {"e01000000", "c01aa0001"} & set(inventory.names)
+
+
+def test_an_added_incident_costs_one_world(own_project: Settings, monkeypatch: pytest.MonkeyPatch):
+    """What was extracted stays; only the new incident's world is opened."""
+    first = Engine(own_project)
+    opened: list[str] = []
+    rows = Source.rows
+
+    def count(source: Source) -> object:
+        opened.append(source.spec.id)
+        return rows(source)
+
+    monkeypatch.setattr(Source, "rows", count)
+    story = replace(STORIES[0], id="inc-0ddba11e", services=("quellmarch-index",))
+    add_story(own_project, story, 4)
+    second = Engine(own_project)
+    assert opened == ["inc-0ddba11e"]
+    assert second.inventory.incidents == 4
+    assert second.inventory.hash != first.inventory.hash
+    assert "quellmarch" in second.inventory.names
+
+
+def test_a_retired_set_stays_in_it(own_project: Settings):
+    """Retiring a set takes none of its names out."""
+    names = Engine(own_project).inventory.names
+    folder = own_project.set_dir("small")
+    write_split(replace(read_split(folder), retired=True), folder)
+    assert Engine(own_project).inventory.names == names
 
 
 def test_worlds_are_read_once(own_project: Settings, monkeypatch: pytest.MonkeyPatch):

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from heldout.build.freezing import freeze_incident, store_incident
 from heldout.build.topologies import topology_path, write_topology
 from heldout.errors import SpecError
@@ -41,5 +43,5 @@ def append_incident(
     freeze_incident(directory, pinned, made.alert)
     train = (*split.train, spec.id) if side == "train" else split.train
     test = (*split.test, spec.id) if side == "test" else split.test
-    write_split(Split(set_name, train, test), directory)
+    write_split(replace(split, train=train, test=test), directory)
     return pinned

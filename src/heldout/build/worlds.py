@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from heldout.build.topologies import read_topology, topology_path
-from heldout.errors import HeldoutError, SpecError, WorldError
+from heldout.errors import HeldoutError, SpecError, UsageError, WorldError
 from heldout.graph import verify_world, write_world
 from heldout.incident import Incident
 from heldout.settings import Settings
 from heldout.simulate import GENERATOR, Generated, generate, graft
 from heldout.simulate.collection import uncollected
-from heldout.split import Case, HeldoutAccess, Side, read_specs
+from heldout.split import Case, HeldoutAccess, Side, read_specs, read_split
 from heldout.truth import Spec, read_truth, truth_digest, write_truth
 
 
@@ -43,9 +43,16 @@ def cases(
     """The incidents of one side, by id, each with a verified world and truth.
 
     What is missing is made again from its spec, in ``workers`` processes. The test side needs a
-    :class:`HeldoutAccess`. A world or truth that comes out differently is a :class:`WorldError`.
+    :class:`HeldoutAccess`. A world or truth that comes out differently is a :class:`WorldError`, a
+    retired set a :class:`UsageError`.
     """
     directory = settings.set_dir(set_name)
+    if read_split(directory).retired:
+        raise UsageError(
+            f"the set '{set_name}' is retired",
+            where=str(directory / "split.toml"),
+            mend="Name another set; a retired one is only kept for the gate",
+        )
     specs = read_specs(directory, side, access)
     materialise(settings, specs, directory, workers=workers)
     return tuple(_case(settings, directory, spec, side) for spec in specs)

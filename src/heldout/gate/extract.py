@@ -26,7 +26,7 @@ from heldout.gate.shingles import PHRASE, TITLE, shingles
 from heldout.gate.vocabulary import Vocabulary, tokens
 from heldout.truth import Truth
 
-EXTRACTOR_VERSION = "2"
+EXTRACTOR_VERSION = "3"
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-._/][A-Za-z0-9]+)+")
 _NEITHER = re.compile(r"[^a-z0-9]+")
@@ -37,11 +37,16 @@ _QUANTITY_LIMIT = 40
 
 
 class Found(NamedTuple):
-    """A judged name with its kind and its role in the incident."""
+    """A judged name with its kind, its role in the incident, and where it stands in it.
+
+    ``field`` reads ``entity.Service``, ``change.actor``, ``fact.field``, ``log.template``,
+    ``truth.mechanism``.
+    """
 
     judged: Judged
     kind: Kind
     role: Role
+    field: str
 
 
 class Value(NamedTuple):
@@ -92,21 +97,23 @@ class Extractor:
         found = Extract()
         for canary in canaries:
             if canary:
-                found.add(Found(Judged(canary, tuple(tokens(canary)), "T1"), "canary", "culprit"))
+                judged = Judged(canary, tuple(tokens(canary)), "T1")
+                found.add(Found(judged, "canary", "culprit", "canary"))
         entities = {row["id"]: row for row in rows("entity")}
         self._entities(found, entities, truth)
         self._changes(found, rows("change_event"), truth)
         self._fields(found, rows, truth)
         self._logs(found, rows("log_template"))
         for rule in sorted({row["rule"] for row in rows("alert")} | set(_titles(alert))):
-            self._name(found, rule, "alert", "noise")
+            self._name(found, rule, "alert", "noise", "alert.rule")
         found.phrases.setdefault("alert", set()).update(shingles(alert, PHRASE))
         self._truth(found, truth)
-        for source in (alert, *_truth_texts(truth)):
-            self._ids(found, source, "truth")
+        self._ids(found, alert, "truth", "alert.text")
+        for source, text in _truth_texts(truth):
+            self._ids(found, text, "truth", source)
         return found
 
-    def _name(self, found: Extract, surface: str, kind: Kind, role: Role) -> None:
+    def _name(self, found: Extract, surface: str, kind: Kind, role: Role, field: str) -> None:
         if (surface, kind, role) in found.looked_at:
             return
         found.looked_at.add((surface, kind, role))
@@ -120,10 +127,10 @@ class Extractor:
             return
         if not self._counts(judged, kind, role):
             return
-        found.add(Found(judged, kind, role))
+        found.add(Found(judged, kind, role, field))
         if judged.tier == "T1" and kind in {"resource", "person", "place"}:
             for part in unknown_parts(judged, self._vocabulary):
-                found.add(Found(Judged(part, (part,), "T1"), "part", role))
+                found.add(Found(Judged(part, (part,), "T1"), "part", role, field))
 
     def _counts(self, judged: Judged, kind: Kind, role: Role) -> bool:
         """False for a key or a log word that had no part and is made of known words alone."""
@@ -152,16 +159,17 @@ class Extractor:
             if row["external_id"]:
                 found.opaque.add(opaque_hash(row["external_id"]))
             if row["kind"] == "AlertRule":
-                self._name(found, row["name"], "alert", "noise")
+                self._name(found, row["name"], "alert", "noise", "alert.rule")
             if row["kind"] in _SKIPPED_KINDS:
                 continue
             kind: Kind = "person" if row["kind"] == "Person" else "resource"
-            self._name(found, row["name"], kind, role)
+            field = f"entity.{row['kind']}"
+            self._name(found, row["name"], kind, role, field)
             for piece in re.split(r"[/@:]", row["name"]):
                 if piece != row["name"]:
-                    self._name(found, piece, kind, role)
+                    self._name(found, piece, kind, role, field)
             if row["cluster"]:
-                self._name(found, row["cluster"], "place", "noise")
+                self._name(found, row["cluster"], "place", "noise", "entity.cluster")
 
     def _changes(self, found: Extract, events: list[dict[str, Any]], truth: Truth) -> None:
         culprits = {truth.culprit_change, *truth.accepted_changes}
@@ -177,9 +185,9 @@ class Extractor:
                 if row[column]:
                     found.opaque.add(opaque_hash(row[column]))
             if row["actor_kind"] in _PERSON_ACTORS:
-                self._name(found, row["actor"], "person", role)
+                self._name(found, row["actor"], "person", role, "change.actor")
             for piece in (row["repo"] or "").split("/"):
-                self._name(found, piece, "resource", role)
+                self._name(found, piece, "resource", role, "change.repo")
             titles.add(row["summary"] or "")
         runs = found.phrases.setdefault("title", set())
         for title in sorted(titles):
@@ -192,61 +200,61 @@ class Extractor:
             pair = (row["field"], row["value_json"])
             if pair not in seen:
                 seen.add(pair)
-                self._field(found, *pair)
+                self._field(found, *pair, "fact")
         culprits = {truth.culprit_change, *truth.accepted_changes} - {""}
         decoys = {decoy.change for decoy in truth.decoys} - {""}
         for row in rows("change_diff"):
             if row["event_id"] in decoys:
-                self._name(found, _leaf(row["field"]), "key", "decoy")
+                self._name(found, _leaf(row["field"]), "key", "decoy", "change.field")
             for value in (row["old_json"], row["new_json"]):
                 pair = (row["field"], value or "")
                 if pair not in seen:
                     seen.add(pair)
-                    self._field(found, *pair)
+                    self._field(found, *pair, "change")
             if row["event_id"] in culprits:
                 self._culprit_diff(found, row, truth)
         if truth.culprit_field:
-            self._name(found, _leaf(truth.culprit_field), "key", "culprit")
+            self._name(found, _leaf(truth.culprit_field), "key", "culprit", "truth.culprit_field")
 
     def _culprit_diff(self, found: Extract, row: dict[str, Any], truth: Truth) -> None:
         if truth.culprit_field and row["field"] != truth.culprit_field:
             return
         leaf = _leaf(row["field"])
-        self._name(found, leaf, "key", "culprit")
+        self._name(found, leaf, "key", "culprit", "change.field")
         key = tuple(tokens(leaf))
         for text in (row["old_json"], row["new_json"]):
             for amount in amounts_of_value(text or "", row["field"])[:_QUANTITY_LIMIT]:
                 found.values.append(Value(amount.dimension, amount.value, key))
             for word in _strings(text or ""):
-                self._name(found, word, "value", "culprit")
+                self._name(found, word, "value", "culprit", "change.value")
 
-    def _field(self, found: Extract, name: str, value_json: str) -> None:
-        self._name(found, _leaf(name), "key", "noise")
+    def _field(self, found: Extract, name: str, value_json: str, where: str) -> None:
+        self._name(found, _leaf(name), "key", "noise", f"{where}.field")
         for text in _strings(value_json):
             for match in _SHAPED.finditer(text):
                 surface = match.group()
                 if re.search(r"[-._/]", surface):
-                    self._shaped(found, surface)
+                    self._shaped(found, surface, f"{where}.value")
 
-    def _shaped(self, found: Extract, surface: str) -> None:
+    def _shaped(self, found: Extract, surface: str, field: str) -> None:
         """A value that looks like a name: kept only where its words give it away."""
         for piece in re.split(r"[/@:,=]", surface):
             judged = self._judge(base_name(piece), "value")
             telling = [w for w in judged.words if len(w) >= MIN_PART]
             if judged.tier == "T1" and any(not self._vocabulary.known(word) for word in telling):
-                self._name(found, piece, "value", "noise")
+                self._name(found, piece, "value", "noise", field)
 
     def _logs(self, found: Extract, templates: list[dict[str, Any]]) -> None:
         for text in sorted({row["template"] for row in templates}):
-            self._ids(found, text, "noise")
+            self._ids(found, text, "noise", "log.template")
 
-    def _ids(self, found: Extract, text: str, role: Role) -> None:
+    def _ids(self, found: Extract, text: str, role: Role, field: str) -> None:
         for match in _ID.finditer(text):
-            self._name(found, match.group(), "log", role)
+            self._name(found, match.group(), "log", role, field)
 
     def _truth(self, found: Extract, truth: Truth) -> None:
         runs = found.phrases.setdefault("truth", set())
-        for text in _truth_texts(truth):
+        for _, text in _truth_texts(truth):
             runs |= shingles(text, PHRASE)
             for amount in amounts(text)[:_QUANTITY_LIMIT]:
                 if amount.dimension != "number":
@@ -254,14 +262,15 @@ class Extractor:
                     found.values.append(Value(amount.dimension, amount.value, key))
 
 
-def _truth_texts(truth: Truth) -> tuple[str, ...]:
+def _truth_texts(truth: Truth) -> tuple[tuple[str, str], ...]:
+    """Every sentence of a truth, each with its place in it."""
     return (
-        truth.mechanism,
-        truth.trigger,
-        truth.recommended_fix,
-        *truth.chain,
-        *(decoy.why_innocent for decoy in truth.decoys),
-        *(miss.why_wrong for miss in truth.near_misses),
+        ("truth.mechanism", truth.mechanism),
+        ("truth.trigger", truth.trigger),
+        ("truth.recommended_fix", truth.recommended_fix),
+        *(("truth.chain", step) for step in truth.chain),
+        *(("truth.decoys", decoy.why_innocent) for decoy in truth.decoys),
+        *(("truth.near_misses", miss.why_wrong) for miss in truth.near_misses),
     )
 
 

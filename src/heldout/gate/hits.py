@@ -10,12 +10,14 @@ from heldout.brain import Brain
 from heldout.gate.inventory import Inventory, Owner
 from heldout.gate.names import Name
 from heldout.gate.pages import Page, Place, Scan
-from heldout.gate.report import Finding, Severity
+from heldout.gate.report import Finding, Provenance, Severity
 from heldout.gate.views import View
 
 GENERAL_HINT = "Say what kind of component, not which one"
 VALUE_HINT = "State the method without the number, or compare with a healthy sibling's value"
 PHRASE_HINT = "Write the method in your own words; this sentence tells one incident's story"
+SOURCES = 5
+"""How many places of train incidents a finding names at most."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +36,9 @@ class Hit:
     owners: tuple[Owner, ...] = ()
     hint: str = ""
     strong: bool = False
+    tier: str = ""
+    sources: tuple[Provenance, ...] = ()
+    """Where it stands in incidents of the train side."""
 
     @property
     def held_out(self) -> bool:
@@ -48,7 +53,8 @@ class Hit:
     def finding(self) -> Finding:
         """What leaves the gate: redacted when the held-out half alone owns it."""
         place = self.place
-        end = place.end_column if place.line == place.end_line else len(place.lines[0]) + 1
+        one_line = place.line == place.end_line
+        end = place.end_column if one_line else len(place.lines[0]) + 1
         train = next((owner for owner in self.owners if owner.side == "train"), None)
         finding = Finding(
             rule=self.rule,
@@ -62,6 +68,10 @@ class Hit:
             identifier_type=self.identifier_type,
             incident=train.incident if train else "",
             hint=self.hint,
+            tier=self.tier,
+            sources=self.sources,
+            end_line=0 if one_line else place.end_line,
+            end_line_column=0 if one_line else place.end_column,
         )
         return finding.redacted() if self.held_out else finding
 
@@ -125,6 +135,10 @@ def name_hit(
         owners=owners,
         hint=hint,
         strong=strong,
+        tier=name.tier,
+        sources=tuple(
+            Provenance(c.incident, c.field, c.role) for c in ordered if c.side == "train"
+        )[:SOURCES],
     )
 
 

@@ -175,7 +175,7 @@ def _merge(held: Sequence[Held]) -> dict[str, Name]:
             old = best.get(key)
             if old is None or STRENGTH[judged.tier] < STRENGTH[old.tier]:
                 best[key] = judged
-            carrier = Carrier(one.owner.incident, one.owner.side, found.role, found.kind)
+            carrier = Carrier(*one.owner, found.role, found.kind, found.field)
             carriers.setdefault(key, {}).setdefault((one.owner.incident, found.role), carrier)
     return {
         key: Name(key, judged.surface, judged.words, judged.tier, tuple(carriers[key].values()))
@@ -225,7 +225,7 @@ def _extract(source: Source, extractor: Extractor) -> Extract:
 def _write(extract: Extract, path: Path) -> None:
     plain = {
         "names": [
-            [f.judged.surface, list(f.judged.words), f.judged.tier, f.kind, f.role]
+            [f.judged.surface, list(f.judged.words), f.judged.tier, f.kind, f.role, f.field]
             for f in extract.names.values()
         ],
         "values": [[v.dimension, v.number, list(v.key)] for v in extract.values],
@@ -257,8 +257,8 @@ def _read(path: Path) -> Extract | None:
                 phrases={source: data[source] for source in ("truth", "alert", "title")},
                 opaque=data["opaque"],
             )
-        for surface, words, tier, kind, role in plain["names"]:
-            extract.add(Found(Judged(surface, tuple(words), tier), kind, role))
+        for surface, words, tier, kind, role, place in plain["names"]:
+            extract.add(Found(Judged(surface, tuple(words), tier), kind, role, place))
         extract.values = [Value(d, float(n), tuple(k)) for d, n, k in plain["values"]]
     except (OSError, ValueError, KeyError, TypeError, zipfile.BadZipFile, EOFError):
         return None

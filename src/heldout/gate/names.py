@@ -36,12 +36,13 @@ _HASHES = re.compile(
 
 @dataclass(frozen=True, slots=True)
 class Carrier:
-    """One incident in which a name occurs."""
+    """One incident in which a name occurs, in which role, and where it stands in it."""
 
     incident: str
     side: Side
     role: Role
     kind: Kind
+    field: str = ""
 
 
 @dataclass(frozen=True, slots=True)

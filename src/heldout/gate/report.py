@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, replace
-from typing import Any, Literal
+from typing import Any, Literal, NamedTuple
 
 from heldout.terminal import visible
 
@@ -20,12 +20,22 @@ HELD_OUT_HINT = "This wording is not allowed; state the method without it"
 """One constant sentence, so that a rejection says nothing about the held-out half."""
 
 
+class Provenance(NamedTuple):
+    """One place of an identifier: the incident, the field there, and its role in it."""
+
+    incident: str
+    field: str
+    role: str
+
+
 @dataclass(frozen=True, slots=True)
 class Finding:
     """One hit. ``line`` counts from 1, ``column`` from 1, ``end_column`` is exclusive.
 
-    ``matched`` is the edit's own text. ``identifier`` and ``incident`` name what it matches;
-    for material of the held-out half alone they are redacted before they leave the gate's process.
+    ``matched`` is the edit's own text. ``identifier``, its ``tier`` and ``incident`` name what it
+    matches, ``sources`` the places of train incidents that hold it; for material of the held-out
+    half alone they are redacted before they leave the gate's process. A hit over line breaks goes
+    on to ``end_line_column`` of ``end_line``; both are 0 for a hit within one line.
     """
 
     rule: str
@@ -39,6 +49,10 @@ class Finding:
     identifier_type: str = ""
     incident: str = ""
     hint: str = ""
+    tier: str = ""
+    sources: tuple[Provenance, ...] = ()
+    end_line: int = 0
+    end_line_column: int = 0
 
     @property
     def where(self) -> str:
@@ -53,6 +67,8 @@ class Finding:
             identifier_type=HELD_OUT,
             incident=HELD_OUT,
             hint=HELD_OUT_HINT,
+            tier="",
+            sources=(),
         )
 
 
@@ -89,7 +105,7 @@ class GateReport:
 def report_from_plain(data: Mapping[str, Any]) -> GateReport:
     """Read a report back; raises ``KeyError``, ``TypeError`` or ``ValueError`` on other data."""
     known = {name: data[name] for name in GateReport.__dataclass_fields__}
-    findings = tuple(Finding(**one) for one in known.pop("findings"))
+    findings = tuple(_finding(one) for one in known.pop("findings"))
     for name in ("passed", "test_side_only"):
         if not isinstance(known[name], bool):
             raise TypeError(name)
@@ -97,6 +113,11 @@ def report_from_plain(data: Mapping[str, Any]) -> GateReport:
     if report.passed == bool(report.rejects):
         raise ValueError("verdict and findings disagree")
     return report
+
+
+def _finding(data: Mapping[str, Any]) -> Finding:
+    sources = tuple(Provenance(*map(str, one)) for one in data["sources"])
+    return Finding(**{**data, "sources": sources})
 
 
 def render(report: GateReport) -> str:
