@@ -16,7 +16,7 @@ from heldout import split as split_module
 from heldout.brain import load_brain
 from heldout.build import build_everything, cases, make_set
 from heldout.build.admission import Admitted, Result
-from heldout.build.harden import MOST_DAYS, MOST_TRAPS, harden, raised_forms
+from heldout.build.harden import MOST_TRAPS, harden, raised_forms
 from heldout.build.labels import FILE, label, read_labels
 from heldout.build.making import SetReport
 from heldout.build.measuring import Yardstick
@@ -27,7 +27,7 @@ from heldout.graph import WorldInterface
 from heldout.run import Arm, Plan, RunResult, play
 from heldout.run.reduce import solved_by_incident
 from heldout.settings import Settings
-from heldout.simulate.knobs import checked
+from heldout.simulate.knobs import NUMERIC, checked
 from heldout.simulate.streams import stream
 from heldout.split import HeldoutAccess, read_specs
 from heldout.stats import mcnemar_exact
@@ -115,7 +115,7 @@ def test_knobs_are_raised_to_their_limits_and_no_further():
         assert all(checked(form.knobs) and len(form.traps) <= MOST_TRAPS for form in forms)
         assert all(form.fault == spec.fault and form.id == spec.id for form in forms)
         assert steps < 20
-    assert float(spec.knobs["latency_days"]) == MOST_DAYS
+    assert all(spec.knobs[name] == NUMERIC[name].most for name in ("latency_days", "hops", "noise"))
     assert len(spec.traps) == MOST_TRAPS
 
 

@@ -12,7 +12,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from heldout.build.admission import Admitted, Result, admitted
-from heldout.build.pool import DECOY, LATENT, OLDER, drawn_traps, reseeded, unfit
+from heldout.build.pool import DECOY, LATENT, NOISE, OLDER, drawn_traps, reseeded, unfit
+from heldout.simulate.knobs import NUMERIC
 from heldout.simulate.streams import stream
 from heldout.truth import Spec
 
@@ -20,7 +21,6 @@ ACED = 0.9
 """An incident with a greater pass rate than this is raised."""
 ROUNDS = 3
 MOST_TRAPS = 5
-MOST_DAYS, MOST_DECOYS, MOST_HOPS, MOST_NOISE = 12.0, 3, 4, 3.0
 
 Measure = Callable[[Sequence[Admitted], str], Mapping[str, float]]
 """Pass rates by incident, measured in a run of the given name."""
@@ -100,15 +100,20 @@ def raised_forms(spec: Spec, number: int) -> tuple[Spec, ...]:
 def _raised(spec: Spec) -> Spec:
     """Every knob that the incident has, one step up: age, distance, decoys, noise."""
     knobs = dict(spec.knobs)
-    knobs["hops"] = min(MOST_HOPS, int(float(knobs.get("hops", 2))) + 1)
+    knobs["hops"] = int(_most("hops", float(knobs.get("hops", 2)) + 1))
     if LATENT in spec.traps:
         days = float(knobs.get("latency_days", 1.0))
-        knobs["latency_days"] = min(MOST_DAYS, round(max(1.0, days * 1.7), 2))
+        knobs["latency_days"] = _most("latency_days", round(max(1.0, days * 1.7), 2))
     if DECOY in spec.traps:
-        knobs["decoys"] = min(MOST_DECOYS, int(float(knobs.get("decoys", 1))) + 1)
-    if "change_noise" in spec.traps:
-        knobs["noise"] = min(MOST_NOISE, round(float(knobs.get("noise", 1.0)) + 0.7, 2))
+        knobs["decoys"] = int(_most("decoys", float(knobs.get("decoys", 1)) + 1))
+    if NOISE in spec.traps:
+        knobs["noise"] = _most("noise", round(float(knobs.get("noise", 1.0)) + 0.7, 2))
     return replace(spec, knobs=knobs)
+
+
+def _most(knob: str, value: float) -> float:
+    """The value, or the most that the knob may be."""
+    return min(NUMERIC[knob].most, value)
 
 
 def _with_trap(spec: Spec, number: int) -> Spec:
@@ -120,6 +125,6 @@ def _with_trap(spec: Spec, number: int) -> Spec:
     knobs = dict(spec.knobs)
     if DECOY in further:
         knobs.setdefault("decoys", 1)
-    if "change_noise" in further:
+    if NOISE in further:
         knobs.setdefault("noise", 1.5)
     return replace(spec, traps=tuple(sorted((*spec.traps, *further))), knobs=knobs)

@@ -24,6 +24,7 @@ Knobs = dict[str, float | int | str]
 LATENT = "latent_cause"
 OLDER = "older_change"
 DECOY = "onset_decoy"
+NOISE = "change_noise"
 ELSEWHERE = "misleading_alert"
 ONSET = (
     "acl_entry", "bucket_principals", "client_deadline", "egress_policy", "evict_any",
@@ -211,7 +212,7 @@ def _incident(rng: np.random.Generator, draw: Draw, slot: Slot, stacked: Sequenc
         knobs["hops"] = max(1, int(knobs["hops"]))
     if DECOY in stacked:
         knobs["decoys"] = int(rng.integers(draw.decoys[0], draw.decoys[1] + 1))
-    if "change_noise" in stacked:
+    if NOISE in stacked:
         knobs["noise"] = _within(rng, draw.noise)
     if slot.fault.scope is not None or any(trap_named(name).siblings for name in stacked):
         knobs["fleet_share"] = _log_within(rng, draw.fleet_share)
