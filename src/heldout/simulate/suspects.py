@@ -60,6 +60,10 @@ class Reenactment:
                 key = fault.holder_kind, fault.field_in(plot.land.style)
                 self._records.setdefault(key, []).append(fault)
 
+    def concerns(self, entity: int, field: str) -> bool:
+        """Whether any record is about this field of such an entity at all."""
+        return (self._ground.entities[entity].kind, field) in self._records
+
     def explains(self, suspect: Suspect) -> Fault | None:
         """The record by which the change would do it, ``None`` where none says so."""
         kind = self._ground.entities[suspect.entity].kind
@@ -146,6 +150,9 @@ def tamed(plot: Plot, changes: Sequence[Change]) -> list[Change]:
     trial = Reenactment(plot, events)
     found = []
     for change in changes:
+        if not any(trial.concerns(edit.entity, edit.field) for edit in change.edits):
+            found.append(change)
+            continue
         edits = tuple(
             edit
             if (change.key, edit.entity, edit.field) in own
