@@ -10,6 +10,7 @@ import typer
 
 from heldout import __version__
 from heldout.cli import (
+    allow,
     build,
     check,
     compare,
@@ -37,7 +38,7 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-VERBS = (init, build, ingest, run_verb, tune, resume, check, review, release, score, report,
+VERBS = (init, build, ingest, run_verb, tune, resume, check, allow, review, release, score, report,
          compare, status)  # fmt: skip
 for module in VERBS:
     module.register(app)

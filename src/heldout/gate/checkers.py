@@ -12,6 +12,7 @@ from typing import cast
 
 from heldout.brain import Brain
 from heldout.errors import GateError
+from heldout.gate import exceptions
 from heldout.gate.bait import CLEAN
 from heldout.gate.hits import Checker, Context, Hit
 from heldout.gate.inventory import Inventory
@@ -30,7 +31,7 @@ _BAIT_FILE = "bait.md"
 
 @dataclass(frozen=True, slots=True)
 class Checkers:
-    """The project's checkers by file name, and a hash over their files."""
+    """The project's checkers by file name, and a hash over their files and the exceptions."""
 
     loaded: tuple[tuple[str, Checker], ...]
     hash: str
@@ -47,6 +48,9 @@ def load_checkers(folder: Path) -> Checkers:
     for path in files:
         digest.update(path.name.encode() + b"\0" + path.read_bytes())
         loaded.append((path.stem, _load(path)))
+    for path in (folder / exceptions.FILE, folder / exceptions.SIGNERS):
+        if path.is_file():
+            digest.update(path.name.encode() + b"\0" + path.read_bytes())
     return Checkers(tuple(loaded), digest.hexdigest())
 
 

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 
 from heldout.brain import Brain
@@ -12,6 +13,7 @@ from heldout.errors import GateError
 from heldout.gate.bait import planted
 from heldout.gate.checkers import Checkers, live_fire, load_checkers, run_checker
 from heldout.gate.encoded import decodings
+from heldout.gate.exceptions import Exceptions, read_exceptions, utc_day
 from heldout.gate.hits import Context, Hit, Limits
 from heldout.gate.inventory import Inventory, load_inventory
 from heldout.gate.material import Source, fingerprint, read_sources
@@ -33,11 +35,15 @@ _ORDER = {"reject": 0, "warn": 1, "info": 2}
 class Engine:
     """Opens both halves (so its process must be declared ``gate``) and checks brains.
 
-    Anything missing or failing is a :class:`GateError`.
+    Anything missing or failing is a :class:`GateError`. ``today`` decides which exceptions are in
+    force.
     """
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(
+        self, settings: Settings, today: Callable[[], datetime.date] | None = None
+    ) -> None:
         self.settings = settings
+        self._today = today or utc_day
         self._access = HeldoutAccess()
         self._vocabulary = load_vocabulary()
         self._limits = Limits(added_lines=settings.tune.max_added_lines)
@@ -47,6 +53,7 @@ class Engine:
         )
         self._inventory: Inventory
         self._checkers: Checkers
+        self._exceptions: Exceptions
         self.refresh()
 
     @property
@@ -72,6 +79,7 @@ class Engine:
             sources, self.settings.state / "gate", self._vocabulary, (planted(self._vocabulary),)
         )
         live_fire(checkers, inventory)
+        self._exceptions = read_exceptions(self.settings.checkers)
         self._checkers, self._inventory, self._seen = checkers, inventory, seen
 
     def forget(self) -> None:
@@ -140,6 +148,8 @@ class Engine:
         return _without_echoes(list(found.values()))
 
     def _report(self, hits: list[Hit], preexisting: int, started: float) -> GateReport:
+        exceptions = self._exceptions.on(self._today())
+        hits, excused = exceptions.excuse(hits)
         rejects = [hit for hit in hits if hit.severity == "reject"]
         ordered = sorted(
             hits,
@@ -157,6 +167,9 @@ class Engine:
             seconds=time.monotonic() - started,
             test_side_only=any(hit.held_out and hit.strong for hit in rejects),
             incidents=self._inventory.incidents,
+            exceptions=len(exceptions.signed),
+            excused=excused,
+            ignored=exceptions.ignored,
         )
 
 

@@ -118,7 +118,7 @@ def fingerprint(settings: Settings) -> str:
     digest = hashlib.sha256()
     for folder in ("datasets", "checkers"):
         for path in sorted((settings.root / folder).rglob("*")):
-            if path.is_file() and path.suffix in {".toml", ".md", ".py"}:
+            if path.is_file() and path.suffix in {".toml", ".md", ".py", ""}:
                 stat = path.stat()
                 digest.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())
     return digest.hexdigest()

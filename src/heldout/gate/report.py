@@ -79,6 +79,8 @@ class GateReport:
     ``preexisting`` counts findings that stood in the base already and so do not reject.
     ``test_side_only`` says that an unmistakable name or sentence of the held-out half alone came
     up: the pipeline leaked, and the job must end. ``seconds`` is wall time in the gate's process.
+    ``exceptions`` counts the signed exceptions in force, ``excused`` what they let through here,
+    and ``ignored`` says which entries did not count, and why.
     """
 
     passed: bool
@@ -91,6 +93,9 @@ class GateReport:
     seconds: float
     test_side_only: bool = False
     incidents: int = 0
+    exceptions: int = 0
+    excused: int = 0
+    ignored: tuple[str, ...] = ()
 
     @property
     def rejects(self) -> tuple[Finding, ...]:
@@ -109,7 +114,8 @@ def report_from_plain(data: Mapping[str, Any]) -> GateReport:
     for name in ("passed", "test_side_only"):
         if not isinstance(known[name], bool):
             raise TypeError(name)
-    report = GateReport(findings=findings, **known)
+    ignored = tuple(str(one) for one in known.pop("ignored"))
+    report = GateReport(findings=findings, ignored=ignored, **known)
     if report.passed == bool(report.rejects):
         raise ValueError("verdict and findings disagree")
     return report
@@ -129,17 +135,30 @@ def render(report: GateReport) -> str:
         f"not counted, {report.seconds:.2f} s)"
     ]
     for finding in report.findings:
-        name = f" = {finding.identifier}" if finding.identifier else ""
-        kind = f" ({finding.identifier_type})" if finding.identifier_type else ""
-        incident = f" of {finding.incident}" if finding.incident else ""
+        lines += _block(finding)
+    if report.exceptions or report.ignored:
         lines.append(
-            f"{finding.severity:6} {finding.where} {finding.rule}: "
-            f"'{visible(finding.matched, 80)}'{visible(name, 80)}{kind}{incident}"
+            f"{report.exceptions} exception(s) in force, {report.excused} finding(s) let by"
         )
-        if finding.hint:
-            lines.append(f"       {finding.hint}")
+    lines += [f"exception ignored: {visible(one, 200)}" for one in report.ignored]
     lines.append(
         f"gate {report.gate_version}, inventory {report.inventory_hash[:12]}, "
         f"vocabulary {report.vocabulary_hash[:12]}, checkers {report.checkers_hash[:12]}"
     )
     return "\n".join(lines)
+
+
+def _block(finding: Finding) -> list[str]:
+    name = f" = {finding.identifier}" if finding.identifier else ""
+    words = " ".join(word for word in (finding.tier, finding.identifier_type) if word)
+    kind = f" ({words})" if words else ""
+    incident = f" of {finding.incident}" if finding.incident else ""
+    lines = [
+        f"{finding.severity:6} {visible(finding.where, 200)} {finding.rule}: "
+        f"'{visible(finding.matched, 80)}'{visible(name, 80)}{kind}{incident}"
+    ]
+    for source in finding.sources:
+        lines.append(f"       in {source.incident}: {source.field} ({source.role})")
+    if finding.hint:
+        lines.append(f"       {visible(finding.hint, 700)}")
+    return lines
