@@ -40,6 +40,8 @@ def scratch() -> Iterator[duckdb.DuckDBPyConnection]:
         known = _shared.get(os.getpid())
         if known is None:
             known = _shared[os.getpid()] = connect()
+            # Columns of objects hold texts: no need to look at a thousand to find out.
+            known.execute("set pandas_analyze_sample = 0")
         con = known.cursor()
     try:
         yield con

@@ -124,15 +124,15 @@ def healthy_logs(land: Landscape, seed: int, now: int, *, lines: int) -> list[Lo
     if not words.texts:
         return []
     rng = stream(seed, "logs", "lines")
-    share = np.cumsum(words.weights)
-    template = np.searchsorted(share, rng.random(lines) * share[-1]).astype(np.int32)
+    weights = np.array(words.weights)
+    counts = rng.multinomial(lines, weights / weights.sum())
+    template = rng.permutation(np.repeat(np.arange(len(counts), dtype=np.int32), counts))
     span = int(rng.integers(20, 30)) * HOUR
-    offset = rng.random(lines) * span
+    offset = (rng.random(lines) * span).astype(np.int64)
     # Keep the lines of busy hours, move a part of the night's to the same hour of the day.
-    hour = ((now - offset) // HOUR % 24).astype(np.int64)
-    quiet = (hour < 6) & (rng.random(lines) < 0.6)
-    offset = np.where(quiet, rng.random(lines) * 8 * HOUR, offset)
-    ts = np.sort(now - offset.astype(np.int64))
+    quiet = ((now - offset) // HOUR % 24 < 6) & (rng.random(lines) < 0.6)
+    offset = np.where(quiet, (rng.random(lines) * 8 * HOUR).astype(np.int64), offset)
+    ts = np.sort(now - offset)
     arg0 = rng.integers(1, 99_999, lines)
     arg1 = (rng.lognormal(3.6, 0.9, lines)).astype(np.int64) + 1
     block = LogBlock(ts, template, arg0, arg1, words.texts, words.entities, words.levels)
