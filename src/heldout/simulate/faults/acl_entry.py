@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="acl_entry",
     domain="network",
-    family="network acl",
+    family="network filter",
     source=(
         "public: base/docs PR #1663 and modernisation-platform #6127 (a stateless list needs the "
         "whole range of reply ports), own words"

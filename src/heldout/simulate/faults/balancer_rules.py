@@ -7,7 +7,7 @@ _BALANCER = "routes_to<K8sService routes_to<Ingress routes_to<LoadBalancer"
 FAULT = Fault(
     name="balancer_rules",
     domain="capacity",
-    family="cloud limit",
+    family="quota",
     source=(
         "public: cloud-platform 2020-10-06 (an upgrade added two rules per load balancer and "
         "crossed a hard limit), own words"

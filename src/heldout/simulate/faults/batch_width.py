@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="batch_width",
     domain="batch",
-    family="batch parallelism",
+    family="batch",
     source=(
         "public: darklang/dark PR #3575 and openego/eGon-data #799 (parallel parts of a job take "
         "more sessions than the store has), own words"

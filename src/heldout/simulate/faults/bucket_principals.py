@@ -7,7 +7,7 @@ _PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="bucket_principals",
     domain="identity",
-    family="bucket policy",
+    family="permission",
     source=(
         "public: aws/serverless-application-model #2114 (an edit of a bucket's policy shut its "
         "users out), own words"

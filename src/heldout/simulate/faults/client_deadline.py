@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="client_deadline",
     domain="configuration",
-    family="client timeout",
+    family="time limit",
     source="public: cloud-platform 2022-07-11 (slow path behind one address), own words",
     seat="Service",
     holder=("runs_on>Deployment", "mounts>ConfigMap"),

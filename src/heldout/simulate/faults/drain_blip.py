@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Trigger
 FAULT = Fault(
     name="drain_blip",
     domain="kubernetes",
-    family="drain blip",
+    family="passed trouble",
     source=(
         "public: mybinder.org-deploy PR #525 (an outage that was over while it was being looked "
         "into), own words"

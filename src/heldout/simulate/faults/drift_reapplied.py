@@ -4,8 +4,8 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Trigger
 
 FAULT = Fault(
     name="drift_reapplied",
-    domain="drift",
-    family="drift re-applied",
+    domain="datastore",
+    family="cache",
     source=(
         "public: gitpod-io/gitpod #10497 (what was set by hand and what is declared drifted "
         "apart) and mozilla/kitsune PR #3185, own words"

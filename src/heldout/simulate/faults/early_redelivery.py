@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="early_redelivery",
     domain="messaging",
-    family="queue visibility",
+    family="message flow",
     source=(
         "public: demisto/content PR #19125 and cloud-platform-environments PR #5385 (messages "
         "came back while they were still being processed), own words"

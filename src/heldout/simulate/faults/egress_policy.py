@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="egress_policy",
     domain="kubernetes",
-    family="egress policy",
+    family="network filter",
     source="public: SREGym network_policy_block (a policy that cuts off a wanted peer), own words",
     seat="Service",
     holder=("part_of>Namespace", "constrains<NetworkPolicy"),

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="evict_any",
     domain="datastore",
-    family="cache eviction",
+    family="cache",
     source="public: across-protocol/sdk PR #1470 (counters without expiry evicted), own words",
     seat="Service",
     holder=("reads_writes>Cache",),

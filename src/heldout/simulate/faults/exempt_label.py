@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="exempt_label",
     domain="kubernetes",
-    family="namespace label",
+    family="admission",
     source=(
         "public: cloud-platform 2020-02-25 (exemption label of a namespace removed long before "
         "new nodes needed it), own words"

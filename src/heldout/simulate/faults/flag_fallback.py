@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="flag_fallback",
     domain="delivery",
-    family="flag fallback",
+    family="feature flag",
     source=(
         "public: inngest/website PR #1790 (containers that start while flags are away run on "
         "defaults), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="group_quota",
     domain="capacity",
-    family="cloud quota",
+    family="quota",
     source=(
         "public: kubernetes/autoscaler #2607 (a quota on processors refuses the nodes of a "
         "scale-up), own words"

@@ -7,7 +7,7 @@ _FRONT = "routes_to<K8sService routes_to<Ingress"
 FAULT = Fault(
     name="header_block",
     domain="network",
-    family="front rules",
+    family="network filter",
     source=(
         "public: cloud-platform 2026-03-30 (a new rule set of the firewall blocked a cookie and "
         "a header), own words"

@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="heap_share",
     domain="workload",
-    family="heap share",
+    family="memory",
     source=(
         "public: amazon-eks-ami #1866 and bottlerocket #4551 (heap by percentage meets new "
         "accounting), own words"

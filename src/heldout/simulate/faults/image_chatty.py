@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="image_chatty",
     domain="delivery",
-    family="release queries",
+    family="release",
     source=(
         "public: otoDB/otoDB PR #362 (a merge undid batching: hundreds of queries where there "
         "were eight), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="image_rollout",
     domain="delivery",
-    family="release defect",
+    family="release",
     source="public: scaleapi/llm-engine PR #817 (deploy expects what is not there), own words",
     seat="Service",
     holder=("runs_on>Deployment",),

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="issuer_switch",
     domain="network",
-    family="certificate issuer",
+    family="certificate",
     source=(
         "public: deployKF #255 and harbor-operator #981 (everything looks healthy until the "
         "renewal is used), own words"

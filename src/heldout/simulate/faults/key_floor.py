@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="key_floor",
     domain="identity",
-    family="encryption key",
+    family="permission",
     source=(
         "public: hashicorp/vault #925 (what an older version encrypted is refused once the floor "
         "is raised) and MicrosoftDocs/sql-docs #7360, own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="link_mtu",
     domain="node",
-    family="packet size",
+    family="node network",
     source=(
         "public: terraform-hcloud-kubernetes #450 (1500 forced on an interface that needs 1450), "
         "own words"

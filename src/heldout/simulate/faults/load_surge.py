@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="load_surge",
     domain="capacity",
-    family="load surge",
+    family="outside trouble",
     source=(
         "public: LikeLionTeam4/slash-infra #80 (the peak itself, here the only cause), own words"
     ),

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="local_traffic",
     domain="kubernetes",
-    family="traffic policy",
+    family="routing",
     source=(
         "public: SREGym internal_traffic_policy_local (traffic kept on nodes without a "
         "replica), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="lookup_dots",
     domain="kubernetes",
-    family="resolver options",
+    family="name resolution",
     source=(
         "public: coredns #7212 (search domains and a high ndots cross a limit as load grows), own"
         " words"

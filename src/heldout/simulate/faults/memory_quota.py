@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="memory_quota",
     domain="kubernetes",
-    family="namespace quota",
+    family="quota",
     source=(
         "public: SREGym #880 and cloud-platform-environments PR #1437 (quota bites at the next "
         "pods), own words"

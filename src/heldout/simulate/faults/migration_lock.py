@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="migration_lock",
     domain="datastore",
-    family="migration lock",
+    family="database setting",
     source=(
         "public: treg PR #129, hypothesis/h #8018 and cloud PR #5040 (a schema change queued for "
         "an exclusive lock stalls all requests), own words"

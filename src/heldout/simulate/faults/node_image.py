@@ -7,7 +7,7 @@ NODES = "runs_on>Deployment runs_on>NodeGroup controlled_by<Node"
 FAULT = Fault(
     name="node_image",
     domain="node",
-    family="node image",
+    family="memory",
     source=(
         "public: amazon-eks-ami #1866 and bottlerocket #4551 (heaps by percentage on nodes with "
         "new memory accounting), own words"

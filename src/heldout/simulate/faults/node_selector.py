@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="node_selector",
     domain="kubernetes",
-    family="node selector",
+    family="placement",
     source=(
         "public: SREGym assign_to_non_existent_node (a selector that no node satisfies), "
         "own words"

@@ -4,8 +4,8 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 
 FAULT = Fault(
     name="overlapping_runs",
-    domain="delivery",
-    family="batch overlap",
+    domain="batch",
+    family="batch",
     source="public: treg PR #129 (a lock queue that stalls everyone), own words",
     seat="DbInstance",
     holder=("reads_writes<CronJob",),

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="oversized_record",
     domain="messaging",
-    family="record size",
+    family="size limit",
     source=(
         "public: confluentinc/kafka-rest PR #155 and PostHog PR #54411 (silent stop at a record "
         "above the fetch cap), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Trigger
 FAULT = Fault(
     name="partner_plan",
     domain="external",
-    family="provider plan",
+    family="rate limit",
     source=(
         "public: nasa/api-docs #61 (an allowance that is used up half-way through the day), own "
         "words"

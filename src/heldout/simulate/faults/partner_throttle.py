@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Trigger
 FAULT = Fault(
     name="partner_throttle",
     domain="external",
-    family="provider limit",
+    family="outside trouble",
     source=(
         "public: jdemaeyer/brightsky #162 (callers see 429 though they changed nothing; the far "
         "side's limiter did it), own words"

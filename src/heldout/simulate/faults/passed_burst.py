@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Trigger
 FAULT = Fault(
     name="passed_burst",
     domain="capacity",
-    family="passed burst",
+    family="passed trouble",
     source="public: LikeLionTeam4/slash-infra #80 (a peak, here one that passed), own words",
     seat="Service",
     holder=(),

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="policy_detach",
     domain="identity",
-    family="policy attachment",
+    family="permission",
     source=(
         "public: terraform-provider-aws #2014 and terraform #5483 (exclusive attachment detaches "
         "the others), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="pool_ceiling",
     domain="configuration",
-    family="pool size",
+    family="concurrency limit",
     source="public: treg PR #129 and hypothesis/h #8018 (pool left no headroom), own words",
     seat="Service",
     holder=("runs_on>Deployment", "mounts>ConfigMap"),

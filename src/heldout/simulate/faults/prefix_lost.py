@@ -7,7 +7,7 @@ NODES = "runs_on>Deployment runs_on>NodeGroup controlled_by<Node"
 FAULT = Fault(
     name="prefix_lost",
     domain="node",
-    family="pod addressing",
+    family="node network",
     source=(
         "public: cloud-platform 2023-07-21, amazon-vpc-cni-k8s #1634 and #2045 (prefix setting "
         "lost in an add-on upgrade), own words"

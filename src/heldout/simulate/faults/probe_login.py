@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Trigger
 FAULT = Fault(
     name="probe_login",
     domain="observability",
-    family="probe credentials",
+    family="false alarm",
     source=(
         "public: defenseunicorns/uds-core PR #2398 (checkers need a login of their own, and see "
         "a refusal without one), own words"

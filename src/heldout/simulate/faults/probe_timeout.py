@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="probe_timeout",
     domain="kubernetes",
-    family="probe timeout",
+    family="time limit",
     source=(
         "public: SREGym liveness_probe_too_aggressive (a probe too strict for the load), "
         "own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Trigger
 FAULT = Fault(
     name="provider_hiccup",
     domain="external",
-    family="provider hiccup",
+    family="passed trouble",
     source=(
         "public: cloud-platform 2022-07-11 (the far side degraded, here for minutes only), own "
         "words"

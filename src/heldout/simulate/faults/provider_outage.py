@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="provider_outage",
     domain="external",
-    family="provider outage",
+    family="outside trouble",
     source=(
         "public: cloud-platform 2022-07-11 and mybinder 2022-01-27 (the far side degraded), own "
         "words"

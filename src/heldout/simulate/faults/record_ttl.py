@@ -7,7 +7,7 @@ _BALANCER = "routes_to<K8sService routes_to<Ingress routes_to<LoadBalancer"
 FAULT = Fault(
     name="record_ttl",
     domain="network",
-    family="dns ttl",
+    family="name resolution",
     source=(
         "public: grpc/grpc #22897 and eclipse-vertx/vert.x #6251 (clients go on to an address "
         "that the provider has retired), own words"

@@ -7,7 +7,7 @@ _RECORD = "routes_to<K8sService routes_to<Ingress routes_to<LoadBalancer resolve
 FAULT = Fault(
     name="record_weight",
     domain="network",
-    family="dns records",
+    family="name resolution",
     source=(
         "public: cloud-platform 2022-01-22 (host names vanished at a weekend over one missing "
         "weight annotation), own words"

@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="registry_login",
     domain="identity",
-    family="registry login",
+    family="credential",
     source=(
         "public: cloud-platform 2023-01-11 (registry password replaced, nodes kept the old one), "
         "own words"

@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="renamed_key",
     domain="identity",
-    family="secret key name",
+    family="credential",
     source=(
         "public: SREGym missing_env_variable (a process starts without a value it "
         "needs), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="replica_ceiling",
     domain="capacity",
-    family="autoscaler ceiling",
+    family="autoscaling",
     source="public: open-bank-oss PR #273 (replicas held down against the autoscaler), own words",
     seat="Service",
     holder=("runs_on>Deployment", "scales<Hpa"),

@@ -7,7 +7,7 @@ _PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="replica_reads",
     domain="datastore",
-    family="replica lag",
+    family="database setting",
     source=(
         "public: triggerdotdev/trigger.dev PR #4162 (reads of one's own writes went to lagging "
         "replicas and missed silently), own words"

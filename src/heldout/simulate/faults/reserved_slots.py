@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Trigger
 FAULT = Fault(
     name="reserved_slots",
     domain="capacity",
-    family="function concurrency",
+    family="concurrency limit",
     source=(
         "public: ed-donner/production PR #166 and HumanCellAtlas/data-store #1118 (parallel "
         "calls of a function refused at its reserved number), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="retention_cut",
     domain="messaging",
-    family="retention",
+    family="message flow",
     source=(
         "public: PostHog PR #54411 (readers stop silently; here records were deleted first), own "
         "words"

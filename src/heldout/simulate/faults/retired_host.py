@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="retired_host",
     domain="external",
-    family="hardware retirement",
+    family="outside trouble",
     source=(
         "public: cloud-platform 2022-11-15 (a retirement notice from two weeks before, taken for "
         "another cluster's), own words"

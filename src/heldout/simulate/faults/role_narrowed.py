@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="role_narrowed",
     domain="identity",
-    family="cluster role",
+    family="permission",
     source=(
         "public: openshift/certman-operator PR #510 and lightspeed-operator PR #1976 (reads needed"
         " at start were taken away), own words"

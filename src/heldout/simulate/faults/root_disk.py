@@ -7,7 +7,7 @@ NODES = "runs_on>Deployment runs_on>NodeGroup controlled_by<Node"
 FAULT = Fault(
     name="root_disk",
     domain="capacity",
-    family="node disk",
+    family="size limit",
     source=(
         "public: cloud-platform 2023-09-18 (a module's major version cut the root disk), own words"
     ),

@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="rotated_secret",
     domain="identity",
-    family="stale credential",
+    family="credential",
     source=(
         "public: LikeLionTeam4/slash-infra #80 and SREGym #822 (environment fixed at pod start), "
         "own words"

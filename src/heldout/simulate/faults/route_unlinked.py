@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="route_unlinked",
     domain="network",
-    family="route association",
+    family="routing",
     source=(
         "public: cloud-platform 2024-09-20 (a forgotten change ran with a resumed queue and "
         "destroyed route table associations), own words"

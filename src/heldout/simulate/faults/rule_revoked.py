@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="rule_revoked",
     domain="network",
-    family="security group rule",
+    family="network filter",
     source=(
         "public: terraform-provider-aws #66 and PR #4726 (rules revoked, not added again), own "
         "words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="scaling_metric",
     domain="capacity",
-    family="autoscaler metric",
+    family="autoscaling",
     source=(
         "public: SREGym hpa_missing_effective_cpu_request (an autoscaler without a "
         "usable figure), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="second_shard",
     domain="configuration",
-    family="rule volume",
+    family="size limit",
     source=(
         "public: prometheus-operator #4832 (rules above a size limit went to a second shard that "
         "was not loaded; here rules of a service), own words"

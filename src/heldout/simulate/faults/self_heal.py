@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="self_heal",
     domain="delivery",
-    family="declared replicas",
+    family="autoscaling",
     source=(
         "public: open-bank-oss PR #273 (self-heal resets replicas where the ignore rule is "
         "missing), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="shape_unchecked",
     domain="messaging",
-    family="schema compatibility",
+    family="message flow",
     source=(
         "public: confluentinc/schema-registry #438 (a shape that old readers cannot decode was "
         "let in), own words"

@@ -7,7 +7,7 @@ _PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="stale_reference",
     domain="network",
-    family="health reference",
+    family="routing",
     source=(
         "public: mybinder 2022-01-27 (members of a federation were judged by a version that was "
         "not refreshed), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="standby_removed",
     domain="datastore",
-    family="standby",
+    family="database setting",
     source=(
         "public: govuk-infrastructure PR #3413 (a store without a second zone cannot bear "
         "outages longer than seconds), own words"

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="static_parameter",
     domain="datastore",
-    family="database parameter",
+    family="database setting",
     source=(
         "public: hypothesis/h #8018 and cloud PR #5040 (no connection headroom left), own words"
     ),

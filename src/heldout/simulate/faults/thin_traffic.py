@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Trigger
 FAULT = Fault(
     name="thin_traffic",
     domain="observability",
-    family="thin ratio",
+    family="false alarm",
     source=(
         "public: binbashar/le-tf-infra-aws PR #1102 and pyrra-dev/pyrra #1925 (a share of too "
         "few requests alarms), own words"

@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="token_age",
     domain="identity",
-    family="token lifetime",
+    family="credential",
     source=(
         "public: kubeflow #6484, cloudability/metrics-agent #193 and kube-schedule-scaler PR #8 "
         "(expiring tokens met clients that never read again), own words"

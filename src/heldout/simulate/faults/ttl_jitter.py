@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="ttl_jitter",
     domain="datastore",
-    family="cache stampede",
+    family="cache",
     source=(
         "public: openfga/openfga PR #3033 and justtrackio/gosoline PR #949 (entries of one "
         "warm-up expire at once), own words"

@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="unread_renewal",
     domain="identity",
-    family="certificate renewal",
+    family="certificate",
     source=(
         "public: deployKF #255, harbor-operator #981 and redpanda #9976 (renewed on time, still "
         "served from memory), own words"

@@ -7,7 +7,7 @@ PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="volume_lock",
     domain="node",
-    family="volume access",
+    family="placement",
     source=(
         "public: mybinder 2018-03-13 (a lost node still held the single-writer claim), own words"
     ),

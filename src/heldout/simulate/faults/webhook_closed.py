@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="webhook_closed",
     domain="kubernetes",
-    family="admission webhook",
+    family="admission",
     source=(
         "public: SREGym PR #758, openshift/addon-operator PR #717 and cozystack #3125 (no pod "
         "can be made while a webhook is away), own words"

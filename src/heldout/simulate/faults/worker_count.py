@@ -5,7 +5,7 @@ from heldout.simulate.fault import Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="worker_count",
     domain="capacity",
-    family="worker threads",
+    family="concurrency limit",
     source="public: cloud-platform 2020-10-06 (a routine change crosses a hard limit), own words",
     seat="Service",
     holder=("runs_on>Deployment", "mounts>ConfigMap"),

@@ -5,7 +5,7 @@ from heldout.simulate.fault import Effect, Fault, Gauge, Near, Trigger
 FAULT = Fault(
     name="wrong_target",
     domain="delivery",
-    family="wrong target context",
+    family="certificate",
     source=(
         "public: cloud-platform 2021-07-12 and 2022-03-10 (a pipeline ignored the switch of "
         "context for some kinds of resources), own words"

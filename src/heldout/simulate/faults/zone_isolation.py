@@ -7,7 +7,7 @@ _PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="zone_isolation",
     domain="network",
-    family="load balancer zones",
+    family="routing",
     source=(
         "public: cloud-platform 2022-07-11 (a quarter of requests slow behind one of three "
         "addresses) and litl/galaxy #113 (no spreading across zones), own words"

@@ -7,7 +7,7 @@ _PODS = "runs_on>Deployment controlled_by<ReplicaSet controlled_by<Pod"
 FAULT = Fault(
     name="zone_trouble",
     domain="external",
-    family="zone trouble",
+    family="outside trouble",
     source=(
         "public: kubernetes-sigs/aws-load-balancer-controller #1895 (one zone times out and two "
         "are well, with nothing changed), own words"
