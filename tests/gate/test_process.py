@@ -16,6 +16,7 @@ from heldout.edit import diff
 from heldout.errors import BrainError, EditError, GateError
 from heldout.gate import GateProcess, check_brain, check_patch, render
 from heldout.gate.report import HELD_OUT, HELD_OUT_HINT, GateReport, report_from_plain
+from heldout.gate.rules import advice
 from heldout.settings import Settings
 
 MakeBrain = Callable[..., Brain]
@@ -78,6 +79,23 @@ def test_a_common_value_of_the_held_out_half_rejects_without_alarm(
     assert not report.passed
     assert not report.test_side_only
     assert report.rejects[0].incident == HELD_OUT
+
+
+def test_the_advice_is_one_sentence_a_rule_whatever_was_hit(
+    gate: GateProcess, make_brain: MakeBrain, method: str
+):
+    """An author who probes the gate hears the same of both halves, and of every name."""
+    before = make_brain(method)
+    told: dict[str, set[str]] = {}
+    for line in ("Wait 41 seconds.", "Wait 3170 ms.", "Blame kestrovan.", "Blame dromblivet.",
+                 "Blame kestrovn-ledger.", "Blame dromblivt-meter.", "It began at 14:05."):  # fmt: skip
+        report = gate.check(before, before.with_file("method.md", f"{method}- {line}\n"))
+        assert report.rejects
+        for finding in report.rejects:
+            told.setdefault(finding.rule, set()).add(advice(finding.rule, finding.hint))
+    assert {rule: len(words) for rule, words in told.items()} == dict.fromkeys(told, 1)
+    assert {"incident-value", "incident-identifier", "similar-identifier", "shape"} <= set(told)
+    assert advice("no-shouting", "Speak softly") == "Speak softly"
 
 
 def test_train_and_test_reports_are_worded_apart_only_by_redaction(

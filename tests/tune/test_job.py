@@ -12,6 +12,8 @@ from heldout.behaviour import ProbeOptions, Watch
 from heldout.brain import Brain, load_brain
 from heldout.edit import apply_edits, apply_unified_diff, diff_hash, edit_from_plain
 from heldout.errors import ConfigError, UsageError
+from heldout.gate.report import HELD_OUT_HINT, Finding
+from heldout.gate.rules import advice
 from heldout.store import Ledger
 from heldout.store import brain as stored_brain
 from heldout.store.queries import edit_events, gate_reports, jobs, proposals
@@ -217,8 +219,6 @@ def test_a_draft_gets_three_checks_at_most(
             return replace(report, passed=False, findings=tuple(marks))
 
     def replace_finding(number: int, text: str) -> Any:
-        from heldout.gate.report import Finding
-
         return Finding("phrase", "reject", OVERLAY, number, 1, 2, text, hint="say it otherwise")
 
     gate = Never()
@@ -233,6 +233,31 @@ def test_a_draft_gets_three_checks_at_most(
     )
     assert len(gate.checks) == 3
     assert done.proposal == ""
+
+
+@pytest.mark.parametrize("held_out", [False, True])
+def test_the_author_of_a_refused_edit_learns_no_side(
+    project: Any, parts: Any, monkeypatch: pytest.MonkeyPatch, held_out: bool
+) -> None:
+    """What it is told is the same sentence for a value of train and for one of the held-out half."""
+    hit = Finding(
+        "incident-value", "reject", OVERLAY, 3, 1, 2, "41 s", "41s", "duration", "tiny/inc-1",
+        "a hint of its own",
+    )  # fmt: skip
+
+    class Values(parts.gate):  # type: ignore[misc, name-defined]
+        def check(self, before: Brain, after: Brain, **more: Any) -> Any:
+            report = super().check(before, after, **more)
+            return replace(report, passed=False, findings=(hit.redacted() if held_out else hit,))
+
+    proposer = parts.proposer(lambda _: [line("- Wait 41 s.")])
+    options = replace(OPTIONS, max_rounds=1)
+    go(project, parts, monkeypatch, gate=Values(), proposer=proposer, options=options)
+    texts = [body["messages"][-1]["content"] for body in proposer.bodies]
+    (told,) = [text for text in texts if "[[ ## findings ## ]]" in text][:1]
+    assert advice("incident-value", "") in told
+    for secret in ("a hint of its own", HELD_OUT_HINT, "inc-1", "held-out"):
+        assert secret not in told
 
 
 def test_a_refused_edit_is_not_paid_for_again(

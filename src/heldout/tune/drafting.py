@@ -11,6 +11,7 @@ from heldout.edit import Edit, edit_from_plain
 from heldout.errors import EditError, GateError
 from heldout.gate.pages import RATIONALE
 from heldout.gate.report import Finding, GateReport
+from heldout.gate.rules import advice
 from heldout.propose import (
     Cluster,
     Request,
@@ -201,7 +202,7 @@ def _told(finding: Finding, after: Brain) -> dict[str, Any]:
     return {
         "rule": finding.rule,
         "line": own,
-        "how": finding.hint,
+        "how": advice(finding.rule, finding.hint),
         "matched": finding.matched,
         "file": finding.file,
     }
