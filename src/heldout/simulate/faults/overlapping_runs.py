@@ -30,7 +30,7 @@ FAULT = Fault(
     terms=(
         ("concurrency", "overlap", "overlaps", "overlapped", "overlapping", "concurrent",
          "parallel", "concurrency_policy"),
-        ("job", "cron", "cronjob", "run", "batch"),
+        ("job", "cron", "cronjob", "run", "batch job"),
         ("lock", "locks", "blocked", "blocks", "queue", "waits", "wait"),
     ),
     fix="Set the policy back to {old} and end the surplus runs",
