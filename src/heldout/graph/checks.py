@@ -124,7 +124,8 @@ def _check_ids(tables: Tables) -> None:
                 mend=f"Ids read '{prefix}-' and eight hex digits",
             )
         if len(set(ids)) != len(ids):
-            twice = min(one for one, count in Counter(ids).items() if count > 1)
+            counts: Counter[str] = Counter(ids)
+            twice = min(one for one, count in counts.items() if count > 1)
             raise WorldError(f"id '{twice}' is given twice", where=table, mend="Make ids unique")
 
 

@@ -18,6 +18,7 @@ from heldout.graph.identity import (
 )
 
 Tables = Mapping[str, Mapping[str, Any]]
+_ROLES = frozenset({"deleted", "applied"})
 
 
 class _Remade(NamedTuple):
@@ -62,17 +63,22 @@ def check_remade(tables: Tables) -> None:
             _check_diff(tables, one, _life_before(joined, one.entity), facts)
 
 
-def _rows(table: Mapping[str, Any], *names: str) -> Iterator[tuple[Any, ...]]:
-    return zip(*(table[name] for name in names), strict=True)
+def _rows(
+    table: Mapping[str, Any], *names: str, only: Collection[str] | None = None
+) -> Iterator[tuple[Any, ...]]:
+    """Rows of some columns; with ``only``, those whose first column is among them."""
+    columns = [table[name] for name in names]
+    if only is None:
+        return zip(*columns, strict=True)
+    places = [at for at, one in enumerate(columns[0]) if one in only]
+    return (tuple(column[at] for column in columns) for at in places)
 
 
 def _remade(tables: Tables) -> list[_Remade]:
-    rows = _rows(tables["change_target"], "event_id", "entity_id", "role")
-    found = [row for row in rows if row[2] != "target"]
-    wanted = {event for event, _, _ in found}
-    events = _rows(tables["change_event"], "id", "ts")
-    when = {own: int(ts) for own, ts in events if own in wanted}
-    return sorted(_Remade(event, when[event], one, role) for event, one, role in found)
+    found = list(_rows(tables["change_target"], "role", "event_id", "entity_id", only=_ROLES))
+    events = {event for _, event, _ in found}
+    when = {own: int(ts) for own, ts in _rows(tables["change_event"], "id", "ts", only=events)}
+    return sorted(_Remade(event, when[event], one, role) for role, event, one in found)
 
 
 def _alike(tables: Tables, ids: Collection[str]) -> list[Named]:
@@ -90,9 +96,8 @@ def _facts(tables: Tables, ids: Collection[str]) -> dict[str, list[_Span]]:
     """What ever held of the given entities."""
     found: dict[str, list[_Span]] = {}
     names = ("entity_id", "field", "value_json", "valid_from", "valid_to")
-    for entity, *span in _rows(tables["fact"], *names):
-        if entity in ids:
-            found.setdefault(entity, []).append(_Span(*span))
+    for entity, *span in _rows(tables["fact"], *names, only=ids):
+        found.setdefault(entity, []).append(_Span(*span))
     return found
 
 
@@ -101,11 +106,11 @@ def _check_spans(
 ) -> None:
     """Nothing holds of an entity after its deletion or before its re-application."""
     edges: dict[str, list[tuple[str, int, int]]] = {one.entity: [] for one in remade}
-    names = ("src", "dst", "pred", "valid_from", "valid_to")
-    for src, dst, pred, since, until in _rows(tables["edge"], *names):
-        if src in edges or dst in edges:
-            for one in (src, dst):
-                edges.setdefault(one, []).append((f"edge {src} {pred} {dst}", since, until))
+    for end, other in (("src", "dst"), ("dst", "src")):
+        names = (end, other, "pred", "valid_from", "valid_to")
+        for one, far, pred, since, until in _rows(tables["edge"], *names, only=set(edges)):
+            src, dst = (one, far) if end == "src" else (far, one)
+            edges[one].append((f"edge {src} {pred} {dst}", since, until))
     for _, ts, entity, role in remade:
         spans = [
             *((f"fact {entity}.{one.field}", *one[2:]) for one in facts.get(entity, ())),
@@ -129,12 +134,11 @@ def _check_spans(
 def _homes(
     tables: Tables, facts: Mapping[str, Sequence[_Span]], ids: Collection[str]
 ) -> Mapping[str, str]:
-    wanted = set(ids)
     known = {own: (kind, name) for own, kind, name in _rows(tables["entity"], "id", "kind", "name")}
-    edges = _rows(tables["edge"], "src", "pred", "dst")
+    edges = _rows(tables["edge"], "src", "pred", "dst", only=set(ids))
     return homes_of(
         [(one, span.field, span.value) for one in ids for span in facts.get(one, ())],
-        [(src, *known[dst]) for src, pred, dst in edges if pred == "part_of" and src in wanted],
+        [(src, *known[dst]) for src, pred, dst in edges if pred == "part_of"],
     )
 
 
@@ -157,10 +161,9 @@ def _check_diff(
     old = _held(facts.get(before.id, ()), before.last_seen - 1)
     wanted = reapplied_diff(old, _held(facts.get(applied.entity, ()), applied.ts))
     told: dict[str, tuple[Any, Any] | None] = {}
-    diff = tables["change_diff"]
-    names = ("entity_id", "field", "old_json", "new_json", "redacted")
-    for at in (at for at, event in enumerate(diff["event_id"]) if event == applied.change):
-        entity, field, left, right, redacted = (diff[name][at] for name in names)
+    names = ("event_id", "entity_id", "field", "old_json", "new_json", "redacted")
+    rows = _rows(tables["change_diff"], *names, only={applied.change})
+    for _, entity, field, left, right, redacted in rows:
         if entity == applied.entity:
             told[field] = None if redacted else (orjson.loads(left), orjson.loads(right))
     meant = {
