@@ -6,6 +6,7 @@ import json
 import os
 import subprocess
 import sys
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -252,6 +253,23 @@ def test_a_world_is_replaced_whole(tmp_path: Path):
     digest = write_world(replace(small_world(), meta={"turn": "2"}), tmp_path / "w")
     verify_world(tmp_path / "w", digest)
     assert [path.name for path in tmp_path.iterdir()] == ["w"]
+
+
+def test_worlds_are_written_and_read_side_by_side_in_one_process(tmp_path: Path):
+    """Threads that write, verify and read worlds at once see nothing of each other."""
+
+    def work(number: int) -> tuple[str, str, int]:
+        place = tmp_path / f"w{number}"
+        tables = replace(small_world(), meta={"turn": str(number)})
+        digest = write_world(tables, place)
+        verify_world(place, digest, deep=True)
+        return digest, world_meta(place).meta["turn"], len(read_table(place, "change_event"))
+
+    with ThreadPoolExecutor(8) as pool:
+        found = list(pool.map(work, range(16)))
+    assert len({digest for digest, _, _ in found}) == 16
+    assert [turn for _, turn, _ in found] == [str(number) for number in range(16)]
+    assert len({count for _, _, count in found}) == 1
 
 
 def test_log_blocks_are_rendered_like_python_would(tmp_path: Path):
