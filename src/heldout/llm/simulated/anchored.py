@@ -23,10 +23,10 @@ TEMPER = Temper(
         "bigdiff": 0.25, "reaction": 0.30, "gap": 0.45, "hint": 0.45, "identity": 0.40,
         "undone": 0.35, "alerts": 0.60, "unproven": 0.15, "abstain": 0.0,
     },
-    best=0.98,
+    best=0.985,
     heeds=1.0,
     wavers=0.18,
-    slip=0.03,
+    slip=0.02,
 )  # fmt: skip
 
 

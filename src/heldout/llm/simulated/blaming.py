@@ -30,11 +30,7 @@ def find_culprit(desk: Desk) -> Steps[None]:
     suspects = desk.suspects(today)
     found = newest([change for change in today if desk.touches(change)])
     if not (yield from settle_on_one(desk, found)):
-        other = yield from namesake(desk)
-        found = (other,) if other else (yield from look_further_back(desk))
-        if found and suspects and not other and believes_onset(desk, suspects[0]):
-            found = ()
-        yield from settle_on_one(desk, found)
+        yield from look_elsewhere(desk, suspects)
     if desk.culprit is not None:
         own = desk.culprit.id
         desk.ruled_out += [change.id for change in suspects[:3] if change.id != own]
@@ -42,6 +38,23 @@ def find_culprit(desk: Desk) -> Steps[None]:
     yield from weigh_suspects(desk, suspects)
     if desk.culprit is None:
         own_up(desk)
+
+
+def look_elsewhere(desk: Desk, suspects: Sequence[Change]) -> Steps[None]:
+    """Without a culprit of the day: namesakes, then earlier days, then the field's history."""
+    other = yield from namesake(desk)
+    if other is not None and (yield from settle(desk, other)):
+        return
+    if desk.fact is None or desk.mind.slips("lost"):
+        return
+    ways = [search_window] if desk.mind.does("window") else []
+    ways += [field_history] if desk.mind.does("origin") else []
+    for way in ways:
+        found = yield from way(desk)
+        if found and suspects and believes_onset(desk, suspects[0]):
+            return
+        if (yield from settle_on_one(desk, found)):
+            return
 
 
 def newest(found: Iterable[Change]) -> tuple[Change, ...]:
@@ -113,7 +126,7 @@ def namesake(desk: Desk) -> Steps[Change | None]:
         if own.id in change.entities or not desk.same_field(change):
             continue
         like = any(alike(name, own.name) for name in change.names)
-        if (like and by_name) or (by_field and (like or desk.on_path(change))):
+        if by_name if like else by_field and desk.on_path(change):
             return change
     return None
 
@@ -153,18 +166,6 @@ def unfold(desk: Desk, listed: Sequence[Change]) -> Steps[list[Change]]:
             full = yield from open_change(desk, change)
         result.append(full)
     return result
-
-
-def look_further_back(desk: Desk) -> Steps[tuple[Change, ...]]:
-    """Earlier changes of the faulty setting, if this mind thinks of looking for them."""
-    found: tuple[Change, ...] = ()
-    if desk.fact is None or desk.mind.slips("lost"):
-        return found
-    if desk.mind.does("window"):
-        found = yield from search_window(desk)
-    if not found and desk.mind.does("origin"):
-        found = yield from field_history(desk)
-    return found
 
 
 def search_window(desk: Desk) -> Steps[tuple[Change, ...]]:

@@ -23,7 +23,7 @@ from heldout.llm.simulated.evidence import (
     things,
     words,
 )
-from heldout.llm.simulated.kinds import SPEAKING, WORKLOADS
+from heldout.llm.simulated.kinds import SPEAKING, STORES, WORKLOADS
 from heldout.llm.simulated.mind import Mind
 from heldout.llm.simulated.transcript import READ_SKILL, Alert, Answer, Transcript, iso, seconds
 
@@ -47,6 +47,9 @@ _LEANING = ("calls", "reads_writes", "consumes_from", "publishes_to")
 _ASKED = 4
 """Of how many neighbours metrics are asked for where logs are missing."""
 _TURNS = 4
+"""How often an investigator turns back where the errors lead in a circle."""
+FAINT = 0.25
+"""A message said less often than this share of the loudest is background."""
 _QUIET_TYPES = frozenset({"pod", "node", "runtime", "scale"})
 
 
@@ -87,6 +90,8 @@ class Desk:
     trigger: str = ""
     old_value: str = ""
     skills: list[str] = field(default_factory=list)
+    asked: dict[str, Answer] = field(default_factory=dict)
+    """What every call made so far was answered."""
     left: set[str] = field(default_factory=set)
     """Names of components from which the way led back."""
     series: dict[str, Answer] = field(default_factory=dict)
@@ -113,8 +118,13 @@ class Desk:
         self.evidence += [one for one in ids if one and one not in self.evidence]
 
     def ask(self, tool: str, why: str, /, **args: Any) -> Steps[Answer]:
-        """One tool call; sources that are not available are remembered."""
-        answer = yield Call(tool, {k: v for k, v in args.items() if v not in (None, (), "")}, why)
+        """One tool call, made once; sources that are not available are remembered."""
+        given = {k: v for k, v in args.items() if v not in (None, (), "")}
+        key = f"{tool} {given!r}"
+        if key in self.asked:
+            return self.asked[key]
+        answer = yield Call(tool, given, why)
+        self.asked[key] = answer
         if answer.error in {"unavailable", "timeout"} and tool not in self.unavailable:
             self.unavailable.append(tool)
             self.holes.append((tool, str(args.get("entity") or "")))
@@ -219,15 +229,13 @@ class Desk:
         seen = {one.name for one in self.path} | {thing.name} | self.left
         counts: dict[str, float] = {}
         by_id = {one.id: one for one in around if one.kind in SPEAKING and one.name not in seen}
-        for sign in found:
-            if not sign.fresh:
-                continue
+        fresh = [sign for sign in found if sign.fresh]
+        loudest = max((sign.count for sign in fresh), default=0.0)
+        for sign in [one for one in fresh if one.count > FAINT * loudest]:
             for other in by_id.values():
                 if mentions(sign.message, other.name):
                     weight = sign.count * (2.0 if sign.level == "ERROR" else 1.0)
                     counts[other.id] = counts.get(other.id, 0.0) + weight
-        loudest = max((sign.count for sign in found if sign.fresh), default=0.0)
-        counts = {one: weight for one, weight in counts.items() if weight >= 0.2 * loudest}
         if not counts:
             return (yield from self._looked_up(found, seen))
         best = max(counts, key=lambda one: (counts[one], by_id[one].kind == "Service", one))
@@ -257,8 +265,10 @@ class Desk:
     def follow(self, hops: int) -> Steps[None]:
         """Walk along the errors, at most so many hops beyond the victim.
 
-        A component that only complains of those one came from leads nowhere: back, another way.
+        A component that complains of those one came from leads nowhere: back, another way. Where
+        there is none, what was left last is where the errors lead after all.
         """
+        turned: list[Thing] = []
         while self.here is not None and len(self.path) <= hops + 1:
             found = yield from self.trouble_at(self.here)
             if len(self.path) > hops:
@@ -266,33 +276,51 @@ class Desk:
             following = yield from self.named_next(self.here, found)
             if following is None and not found and self.mind.does("gap"):
                 following = yield from self._moved_next(self.here)
-            if following is None:
-                if self._circles(found) and len(self.left) < _TURNS:
-                    self.left.add(self.path.pop().name)
-                    continue
+            if following is not None:
+                turned = []
+                self.path.append(following)
+                self.cite(following.id)
+            elif self._circles(found) and len(self.left) < _TURNS:
+                turned = turned or list(self.path)
+                self.left.add(self.path.pop().name)
+            else:
+                self.path[:] = self.path if self._states(found) else turned or self.path
                 return
-            self.path.append(following)
-            self.cite(following.id)
+
+    def _states(self, found: Sequence[Sign]) -> bool:
+        """True where a loud message is about nothing that the errors led through."""
+        met = {thing.name for thing in self.path} | self.left
+        fresh = [sign for sign in found if sign.fresh]
+        loud = [sign for sign in fresh if sign.count > FAINT * fresh[0].count]
+        return any(not any(mentions(sign.message, name) for name in met) for sign in loud)
 
     def _circles(self, found: Sequence[Sign]) -> bool:
-        """True where every fresh error is a complaint about something on the way here."""
+        """True where errors complain about something on the way here, and none of a setting."""
         before = [one.name for one in self.path[:-1]]
         fresh = [sign for sign in found if sign.fresh and sign.level == "ERROR"]
-        loud = [sign for sign in fresh if sign.count >= 0.2 * fresh[0].count]
-        return bool(before and loud) and all(
-            any(mentions(sign.message, name) for name in before) for sign in loud
-        )
+        loud = [sign for sign in fresh if sign.count > FAINT * fresh[0].count]
+        back = [any(mentions(sign.message, name) for name in before) for sign in loud]
+        own = [sign for sign, backward in zip(loud, back, strict=True) if not backward]
+        return any(back) and not any("=" in sign.message for sign in own)
 
     def _moved_next(self, thing: Thing) -> Steps[Thing | None]:
         """Where a component says nothing: what it leans on whose errors rose."""
         seen = {one.id for one in self.path}
         around = yield from self.neighbours(thing)
         leans = [one for one in around if one.direction == "out" and one.predicate in _LEANING]
+        silent: Thing | None = None
         for other in [one for one in leans if one.id not in seen][:_ASKED]:
             began = yield from self.began(other)
             if began is not None:
                 return other
-        return None
+            if silent is None and other.kind in STORES and self._moved(self.series[other.id]):
+                silent = other
+        return silent
+
+    def _moved(self, answer: Answer) -> bool:
+        """True when a series of a store left its level in the last minutes."""
+        moved = [seconds(text(row, "first_change")) for row in answer.rows]
+        return any(one is not None and one > self.fired - HOUR / 3 for one in moved)
 
     def began(self, thing: Thing) -> Steps[float | None]:
         """When the errors of an entity last began to rise, ``None`` when they did not."""
@@ -376,7 +404,12 @@ class Desk:
 
 
 def _worst_first(found: Sequence[Sign]) -> tuple[Sign, ...]:
+    """Fresh trouble before old, what is said often before what is said once, errors first."""
     severe = [sign for sign in found if sign.level in {"ERROR", "WARN", "FATAL", "CRITICAL"}]
-    return tuple(
-        sorted(severe, key=lambda sign: (not sign.fresh, sign.level == "WARN", -sign.count))
-    )
+    loudest = max((sign.count for sign in severe if sign.fresh), default=0.0)
+
+    def rank(sign: Sign) -> tuple[bool, bool, bool, float]:
+        faint = sign.count <= FAINT * loudest
+        return (not sign.fresh, faint, sign.level == "WARN", -sign.count)
+
+    return tuple(sorted(severe, key=rank))

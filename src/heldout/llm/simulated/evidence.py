@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
-from typing import Any
+from typing import Any, TypeVar
 
 from heldout.llm.simulated.transcript import Row, seconds
 
@@ -33,6 +33,32 @@ def texts(row: Row, name: str) -> tuple[str, ...]:
     return tuple(one for one in value if isinstance(one, str)) if isinstance(value, list) else ()
 
 
+_R = TypeVar("_R")
+_KEPT = 4096
+
+
+def once_per_answer(
+    read: Callable[[Sequence[Row]], tuple[_R, ...]],
+) -> Callable[[Sequence[Row]], tuple[_R, ...]]:
+    """Keep what was read of an answer's rows: an investigation is run anew at every request.
+
+    Kept by the identity of the rows, which the reader of transcripts holds on to as well.
+    """
+    kept: dict[int, tuple[Sequence[Row], tuple[_R, ...]]] = {}
+
+    def reading(rows: Sequence[Row]) -> tuple[_R, ...]:
+        known = kept.get(id(rows))
+        if known is not None and known[0] is rows:
+            return known[1]
+        found = read(rows)
+        if len(kept) >= _KEPT:
+            kept.clear()
+        kept[id(rows)] = (rows, found)
+        return found
+
+    return reading
+
+
 @dataclass(frozen=True, slots=True)
 class Thing:
     """An entity as a row showed it."""
@@ -47,7 +73,8 @@ class Thing:
     depth: int = 1
 
 
-def things(rows: Iterable[Row]) -> tuple[Thing, ...]:
+@once_per_answer
+def things(rows: Sequence[Row]) -> tuple[Thing, ...]:
     """The entities of rows of search_entities or get_neighbors."""
     found = []
     for row in rows:
@@ -81,7 +108,8 @@ class Sign:
         return self.new or self.count > 3 * max(1.0, self.baseline)
 
 
-def signs(rows: Iterable[Row]) -> tuple[Sign, ...]:
+@once_per_answer
+def signs(rows: Sequence[Row]) -> tuple[Sign, ...]:
     """Rows of log_patterns or search_logs; both shapes are read."""
     found = []
     for row in rows:
@@ -134,7 +162,8 @@ class Change:
     """(entity, field) of each diff, where diffs were shown."""
 
 
-def changes(rows: Iterable[Row]) -> tuple[Change, ...]:
+@once_per_answer
+def changes(rows: Sequence[Row]) -> tuple[Change, ...]:
     """Rows of list_changes or get_change; rows without id or time are left out."""
     found = []
     for row in rows:
@@ -219,14 +248,21 @@ def mentions(message: str, name: str) -> bool:
 
 
 _CALLED = re.compile(
-    r"\b(?:to|from|of|on|upstream|dependency|store|by|at)\s+([a-z][a-z0-9]*(?:[-.][a-z0-9]+)*)\b"
+    r"\b(?:to|from|of|on|upstream|dependency|store)\s+([a-z][a-z0-9]*(?:[-.][a-z0-9]+)*)\b"
 )
 
 
 def called(message: str) -> tuple[str, ...]:
     """What a message may call by name: "call to ...", "upstream ...", "query on ..."."""
-    found = [one for one in _CALLED.findall(message) if len(one) > 5]
+    found = [one for one in _CALLED.findall(message) if len(one) > 5 and one not in _PLAIN]
     return tuple(sorted(dict.fromkeys(found), key=lambda one: "-" not in one))
+
+
+_PLAIN = frozenset(
+    ["client", "clients", "callers", "requests", "calls", "records", "answers", "connection",
+     "connections", "status", "replicas", "storage", "systems", "session", "sessions", "memory"]
+)  # fmt: skip
+"""Ordinary words that stand where a name could."""
 
 
 _SPLIT = re.compile(r"[A-Z]+(?=[A-Z][a-z])|[A-Z]?[a-z]+|[A-Z]+|\d+")

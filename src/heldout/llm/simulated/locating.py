@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from heldout.llm.simulated.desk import HOUR, Desk, Steps
+from heldout.llm.simulated.desk import FAINT, HOUR, Desk, Steps
 from heldout.llm.simulated.evidence import (
     MASK,
     Fact,
@@ -95,8 +95,12 @@ def candidates(desk: Desk) -> list[Sign]:
                 result.append(sign)
     own = desk.path[-1].id if desk.path else ""
     tail = {sign.message for sign in desk.trouble.get(own, ())}
-    result.sort(key=lambda sign: (sign.message not in tail, sign.level != "ERROR"))
-    return result[:6]
+    loudest = max((sign.count for sign in result), default=0.0)
+
+    def rank(sign: Sign) -> tuple[bool, bool, bool]:
+        return (sign.message not in tail, sign.count <= FAINT * loudest, sign.level != "ERROR")
+
+    return sorted(result, key=rank)[:6]
 
 
 def locate(desk: Desk, reads: int) -> Steps[None]:

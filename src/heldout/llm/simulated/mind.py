@@ -10,6 +10,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 
 from heldout.llm.simulated.guidance import Guidance
 
@@ -17,6 +18,7 @@ _LONG = 300
 """A brain of more lines than this begins to lose its reader."""
 
 
+@lru_cache(maxsize=16384)
 def draw(*parts: object) -> float:
     """A number in [0, 1) from the parts; the same in every process."""
     text = "\x1f".join(str(part) for part in parts).encode("utf-8", "replace")

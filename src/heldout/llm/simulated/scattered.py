@@ -6,7 +6,7 @@ Its failures are not those of the anchored model, so a brain tuned on that one d
 from __future__ import annotations
 
 from heldout.llm.simulated.blaming import field_history, open_change, search_window, settle
-from heldout.llm.simulated.desk import DAY, Desk, Steps
+from heldout.llm.simulated.desk import DAY, Call, Desk, Steps
 from heldout.llm.simulated.evidence import Change, changes
 from heldout.llm.simulated.locating import locate
 from heldout.llm.simulated.mind import Temper
@@ -54,7 +54,7 @@ def wander(desk: Desk) -> Steps[None]:
     other = around[desk.mind.pick("wander", len(around))]
     yield from desk.ask("get_entity", f"Let me look at {other.name}.", id=other.id)
     if desk.mind.slips("again"):
-        yield from desk.ask("get_entity", f"Let me look at {other.name}.", id=other.id)
+        yield Call("get_entity", {"id": other.id}, f"Let me look at {other.name} once more.")
 
 
 def guess(desk: Desk) -> Steps[None]:
