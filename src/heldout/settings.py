@@ -92,15 +92,15 @@ class BehaviourSettings(_Strict):
         default=True, description="ask the model with the alert alone, before and after each edit"
     )
     rename: int = Field(
-        default=4, ge=0, le=50, description="train incidents rendered again with other names"
+        default=6, ge=0, le=50, description="train incidents rendered again with other names"
     )
     ablation: int = Field(
-        default=4, ge=0, le=50, description="fixed incidents on which an edit's lines are dropped"
+        default=6, ge=0, le=50, description="fixed incidents on which an edit's lines are dropped"
     )
-    repeats: int = Field(default=2, ge=1, le=25, description="investigations of one look")
+    repeats: int = Field(default=2, ge=1, le=25, description="repeats of the alert-only probe")
     looks: int = Field(default=3, ge=1, le=6, description="looks of the alert-only probe")
     investigations: int = Field(
-        default=120, ge=1, description="what rename and ablation may cost a proposal together"
+        default=150, ge=1, description="what rename and ablation may cost a proposal together"
     )
 
 

@@ -4,6 +4,9 @@ A line is dropped, and the brain with it and without it play fixed incidents wit
 Both are played anew: the runs in which these incidents were seen to be fixed would flatter the
 brain with the line. Incidents of one duplicate group (the same fault on the same kind of estate)
 count as one: a line that only ever helps there is case-specific, and a person must look at it.
+
+The first look takes many incidents once, since groups are what counts. A line that one group alone
+seems to need is looked at again: there with fresh repeats, and on fixed incidents not tried so far.
 """
 
 from __future__ import annotations
@@ -27,10 +30,15 @@ Verdict = Literal["several", "case_specific", "none", "undecided"]
 Pairs = dict[str, list[tuple[bool, bool]]]
 """By incident: (passed without, passed with) of each repeat."""
 
+LEAST = 3
+"""Groups that must have been tried before a line is called case-specific."""
+AGAIN = 3
+"""Repeats of the second look."""
+
 _SAID = {
-    "several": "helps on several kinds of incident",
-    "case_specific": "CASE-SPECIFIC, helps on one kind of incident only: a person must look",
-    "none": "no effect seen when it is dropped alone",
+    "several": "several kinds of incident need it",
+    "case_specific": "CASE-SPECIFIC: one kind of incident alone needs it, look at it",
+    "none": "no incident needs it alone",
     "undecided": "undecided",
 }
 
@@ -65,8 +73,8 @@ def line_sentence(plain: Mapping[str, Any]) -> str:
         return f"dropped: {said}, {plain['why']}"
     why = f"; {plain['why']}" if plain.get("why") else ""
     return (
-        f"dropped: {said} ({plain['lost']} lost, {plain['gained']} gained of {plain['pairs']} "
-        f"pairs, in {plain['leaning']} of {plain['tried']} groups, p = {plain['p']:.2g}{why})"
+        f"dropped: {said} ({plain['lost']} lost, {plain['gained']} gained of {plain['pairs']}; "
+        f"{plain['leaning']} of {plain['tried']} kinds need it, p = {plain['p']:.2g}{why})"
     )
 
 
@@ -95,51 +103,62 @@ def _mark(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-async def ablate(bench: Bench, after: Brain, unit: Unit, cases: Sequence[Case]) -> UnitEffect:
-    """Drop a unit and each of its lines on ``cases``; look twice where one group alone leans."""
+async def ablate(bench: Bench, after: Brain, unit: Unit, fixed: Sequence[str]) -> UnitEffect:
+    """Drop a unit, and each of its lines, on ``options.ablation`` of the ``fixed`` incidents."""
+    order = chosen(bench, fixed, unit.targets, len(fixed))
+    cases, spare = order[: bench.options.ablation], order[bench.options.ablation :]
     if not cases:
         why = "nothing that it could be seen on was fixed"
         empty = [LineEffect(one, "undecided", 0, 0, 0, 1.0, 0, 0, why) for one in unit.lines]
         return UnitEffect(tuple(empty), Counts(0, 0))
     brains = {f"line-{at}": without(after, [line]) for at, line in enumerate(unit.lines, 1)}
     found: dict[str, Pairs] = {name: {} for name in (WITHOUT, *brains)}
-    await _look(bench, after, {WITHOUT: unit.without, **brains}, cases, unit.name, 1, found)
-    group = {case.incident.id: case.group for case in cases}
-    again = {name: brains[name] for name in brains if _is_single(found[name], group)}
-    shaky = sorted({one for name in again for one, pairs in found[name].items() if _net(pairs)})
-    if again and shaky:
+    look = _Look(bench, after, unit.name, found)
+    await look.play({WITHOUT: unit.without, **brains}, cases, "first", 1)
+    group = {case.incident.id: case.group for case in order}
+    single = {name: brains[name] for name in brains if len(_leaning(found[name], group)) == 1}
+    if single:
+        shaky = {one for name in single for one, pairs in found[name].items() if _net(pairs)}
         held = [case for case in cases if case.incident.id in shaky]
-        await _look(bench, after, again, held, unit.name, 2, found)
+        await look.play(single, held, "again", AGAIN)
+        known = {group[case.incident.id] for case in cases}
+        other = [case for case in spare if case.group not in known][: bench.options.ablation]
+        await look.play(single, other, "elsewhere", 1)
     effects = [_effect(line, found[f"line-{at}"], group) for at, line in enumerate(unit.lines, 1)]
     return UnitEffect(tuple(effects), counted(found[WITHOUT]))
 
 
-async def _look(
-    bench: Bench,
-    after: Brain,
-    brains: Mapping[str, Brain],
-    cases: Sequence[Case],
-    mark: str,
-    look: int,
-    found: dict[str, Pairs],
-) -> None:
-    """Play one look and add its pairs to ``found``; brains that are alike are played once."""
-    arm_of: dict[str, str] = {after.hash: WITH}
-    arms = [Arm(WITH, after)]
-    for name, brain in brains.items():
-        if brain.hash not in arm_of:
-            arm_of[brain.hash] = name
-            arms.append(Arm(name, brain))
-    result = await bench.plays.play(
-        "probe",
-        cases,
-        arms,
-        repeats=bench.options.repeats * look,
-        seed=bench.seed("ablation", after.hash, mark, look),
-    )
-    for name, brain in brains.items():
-        for incident, pairs in paired(result.outcomes, arm_of[brain.hash], WITH).items():
-            found[name].setdefault(incident, []).extend(pairs)
+@dataclass(frozen=True, slots=True)
+class _Look:
+    """Plays looks of one unit and adds their pairs to ``found``."""
+
+    bench: Bench
+    after: Brain
+    mark: str
+    found: dict[str, Pairs]
+
+    async def play(
+        self, brains: Mapping[str, Brain], cases: Sequence[Case], name: str, repeats: int
+    ) -> None:
+        """Play one look; brains that are alike are played once."""
+        if not cases:
+            return
+        arm_of: dict[str, str] = {self.after.hash: WITH}
+        arms = [Arm(WITH, self.after)]
+        for arm, brain in brains.items():
+            if brain.hash not in arm_of:
+                arm_of[brain.hash] = arm
+                arms.append(Arm(arm, brain))
+        result = await self.bench.plays.play(
+            "probe",
+            cases,
+            arms,
+            repeats=repeats,
+            seed=self.bench.seed("ablation", self.after.hash, self.mark, name),
+        )
+        for arm, brain in brains.items():
+            for incident, pairs in paired(result.outcomes, arm_of[brain.hash], WITH).items():
+                self.found[arm].setdefault(incident, []).extend(pairs)
 
 
 def paired(outcomes: Sequence[Outcome], before: str, after: str) -> Pairs:
@@ -170,10 +189,6 @@ def _leaning(pairs: Pairs, group: Mapping[str, str]) -> set[str]:
     return {group[incident] for incident, one in pairs.items() if _leans(one)}
 
 
-def _is_single(pairs: Pairs, group: Mapping[str, str]) -> bool:
-    return len(_leaning(pairs, group)) == 1
-
-
 def _effect(line: Line, pairs: Pairs, group: Mapping[str, str]) -> LineEffect:
     every = [pair for one in pairs.values() for pair in one]
     lost = sum(after and not before for before, after in every)
@@ -183,8 +198,9 @@ def _effect(line: Line, pairs: Pairs, group: Mapping[str, str]) -> LineEffect:
     why = ""
     if len(leaning) > 1:
         verdict = "several"
+    elif leaning and len(tried) >= LEAST:
+        verdict = "case_specific"
     elif leaning:
-        verdict = "case_specific" if len(tried) > 1 else "undecided"
-        why = "" if len(tried) > 1 else "only one group could be tried"
+        verdict, why = "undecided", f"fewer than {LEAST} kinds of incident to try it on"
     p = mcnemar_exact(lost, gained) / 2 if lost > gained else 1.0
     return LineEffect(line, verdict, len(every), lost, gained, p, len(leaning), len(tried), why)

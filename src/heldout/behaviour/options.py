@@ -14,17 +14,18 @@ class ProbeOptions:
     """Which probes run and on how much.
 
     ``rename`` is the number of train incidents that are rendered again, ``ablation`` how many an
-    edit's lines are dropped on; 0 switches either off. ``repeats`` are investigations per incident
-    and arm of one look. ``investigations`` caps what rename and ablation cost together; they then
-    take fewer incidents. The alert-only probe is one request an investigation and has no cap.
+    edit's lines are dropped on; 0 switches either off. Both play an incident once: more incidents
+    say more than repeats. ``investigations`` caps what they cost together; they then take fewer.
+    The alert-only probe asks ``repeats`` times per incident and brain, one request each, and up to
+    ``looks`` times where the answers differ; it has no cap.
     """
 
     closed_book: bool = True
-    rename: int = 4
-    ablation: int = 4
+    rename: int = 6
+    ablation: int = 6
     repeats: int = 2
     looks: int = 3
-    investigations: int = 120
+    investigations: int = 150
 
     @classmethod
     def of(cls, settings: Settings) -> ProbeOptions:

@@ -20,7 +20,7 @@ from typing import Any, Literal, NamedTuple
 
 from heldout.build.freezing import freeze_incident
 from heldout.build.variants import variants
-from heldout.build.worlds import place_of, read_alert
+from heldout.build.worlds import mapped, place_of, read_alert
 from heldout.errors import HeldoutError, SpecError
 from heldout.incident import Incident
 from heldout.settings import Settings
@@ -44,11 +44,6 @@ class Counts(NamedTuple):
 
     fixed: int
     failing: int
-
-    @property
-    def gain(self) -> float | None:
-        """The share fixed, ``None`` where nothing fails."""
-        return self.fixed / self.failing if self.failing else None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,16 +93,17 @@ def invariance(original: Counts, renamed: Counts, incidents: int) -> Survival:
     negative and at least ``LEAST`` renamed incidents fail without the edit. Else undecided. Exact
     intervals of both shares (Clopper-Pearson), joined by :func:`heldout.stats.mover_difference`.
     """
-    if original.gain is None or renamed.gain is None:
-        which = "originals" if original.gain is None else "renamed incidents"
-        why = f"none of the {which} fails without it"
+    if not original.fixed or not renamed.failing:
+        why = "none of the renamed incidents fails without it"
+        if not original.fixed:
+            why = "it fixes none of the originals"
         return Survival("undecided", original, renamed, -KEPT, 1.0, incidents, why)
     one: Interval = clopper_pearson(renamed.fixed, renamed.failing, LEVEL)
     gap = mover_difference(one, clopper_pearson(original.fixed, original.failing, LEVEL), KEPT)
     verdict: Verdict = "undecided"
     if gap.high < 0:
         verdict = "lost"
-    elif gap.value >= 0 and renamed.failing >= LEAST:
+    elif gap.value > -1e-9 and renamed.failing >= LEAST:
         verdict = "kept"
     why = "too few" if verdict == "undecided" and renamed.failing < LEAST else ""
     return Survival(verdict, original, renamed, gap.low, gap.high, incidents, why)
@@ -135,27 +131,42 @@ class Renamed(NamedTuple):
     refused: dict[str, str]
 
 
-def renamed_cases(settings: Settings, originals: Sequence[Case], *, workers: int = 1) -> Renamed:
+def renamed_cases(settings: Settings, originals: Sequence[Case], *, workers: int = 2) -> Renamed:
     """One renamed incident for each train case, its world in the cache.
 
-    They are kept under ``.heldout/variants`` and made once. An incident that was not generated, or
-    finds no valid place under other names, is refused with the reason.
+    They are kept under ``.heldout/variants`` and made once, in ``workers`` processes. An incident
+    that was not generated, or finds no valid place under other names, is refused with the reason.
     """
     if not originals:
         return Renamed({}, {})
     directory = settings.set_dir(originals[0].incident.set)
     specs = {spec.id: spec for spec in read_specs(directory, "train")}
+    asked = [specs[case.incident.id] for case in originals]
+    missing = [_Task(settings, spec) for spec in asked if _kept(settings, spec) is None]
+    refused = {spec: why for spec, why in mapped(_make, missing, workers) if why}
     made: dict[str, Case] = {}
-    refused: dict[str, str] = {}
     for case in originals:
-        spec = specs[case.incident.id]
-        try:
-            variant, alert = _kept(settings, spec) or _make(settings, spec, workers)
-        except SpecError as error:
-            refused[spec.id] = error.what
-            continue
-        made[spec.id] = _case(settings, case, variant, alert)
+        kept = _kept(settings, specs[case.incident.id])
+        if kept is not None:
+            made[case.incident.id] = _case(case, *kept, settings)
     return Renamed(made, refused)
+
+
+class _Task(NamedTuple):
+    """One incident to render again, as a worker process gets it."""
+
+    settings: Settings
+    spec: Spec
+
+
+def _make(task: _Task) -> tuple[str, str]:
+    """Render one again and keep it; returns its id and why it could not be done, or nothing."""
+    try:
+        (one,) = variants(task.spec, 1, task.settings)
+    except SpecError as error:
+        return task.spec.id, error.what
+    freeze_incident(_folder(task.settings, task.spec), one.spec, one.alert)
+    return task.spec.id, ""
 
 
 def _folder(settings: Settings, spec: Spec) -> Path:
@@ -177,13 +188,7 @@ def _kept(settings: Settings, spec: Spec) -> tuple[Spec, str] | None:
     return None
 
 
-def _make(settings: Settings, spec: Spec, workers: int) -> tuple[Spec, str]:
-    (one,) = variants(spec, 1, settings, workers=workers)
-    freeze_incident(_folder(settings, spec), one.spec, one.alert)
-    return one.spec, one.alert
-
-
-def _case(settings: Settings, original: Case, spec: Spec, alert: str) -> Case:
+def _case(original: Case, spec: Spec, alert: str, settings: Settings) -> Case:
     place = place_of(settings, spec)
     return Case(
         incident=Incident(

@@ -118,13 +118,14 @@ def report_lines(plain: Mapping[str, Any]) -> list[str]:
             lines.append(f"edit {unit['name']}")
         if unit.get("rename") and unit["rename"] != plain.get("rename"):
             lines.append(f"  {survival_sentence(unit['rename'])}")
-        lines += _lines(unit["lines"])
+        lines += effect_lines(unit["lines"])
     clean = "canaries: none where they may not stand"
     lines += [f"canaries: {one}" for one in plain["canaries"]] or [clean]
     return lines
 
 
-def _lines(effects: Sequence[Mapping[str, Any]]) -> list[str]:
+def effect_lines(effects: Sequence[Mapping[str, Any]]) -> list[str]:
+    """Each added line with its place, and under it what dropping it did."""
     said = []
     for one in effects:
         line = one["line"]

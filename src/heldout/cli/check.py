@@ -8,7 +8,7 @@ from typing import Annotated
 
 import typer
 
-from heldout.cli.options import Project
+from heldout.cli.options import BaseUrl, Model, Project, SetName
 
 
 def check(
@@ -23,11 +23,20 @@ def check(
         typer.Option("--base", help="Brain that was there before; only what is new rejects."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    behaviour: Annotated[
+        bool,
+        typer.Option("--behaviour", help="Probe with the model, on train, instead of reading."),
+    ] = False,
+    model: Model = "",
+    base_url: BaseUrl = "",
+    set_name: SetName = "",
     project: Project = None,
 ) -> None:
     """Check a brain or a patch for facts of an incident.
 
-    Exit 3 when it is refused; a gate that cannot run refuses (exit 1).
+    Exit 3 when it is refused; a gate that cannot run refuses (exit 1). With --behaviour the model
+    is asked: with the alert alone, under other names, without each added line; and canaries are
+    looked for everywhere.
     """
     from heldout.brain import load_brain
     from heldout.errors import UsageError
@@ -35,6 +44,14 @@ def check(
     from heldout.settings import load_settings
 
     settings = load_settings(project)
+    if behaviour:
+        from heldout.pipeline.probing import Probing, check_behaviour
+        from heldout.terminal import ProgressLine
+
+        asked = Probing(target, base, model, set_name, base_url)
+        probed = check_behaviour(settings, asked, ProgressLine(quiet=as_json))
+        typer.echo(json.dumps(probed.plain(), indent=1) if as_json else probed.text())
+        raise typer.Exit(0 if probed.passed else 3)
     path = target or settings.brain
     if not path.exists():
         raise UsageError("no such file or folder", where=str(path), mend="Name a brain or a patch")

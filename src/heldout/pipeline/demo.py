@@ -33,7 +33,7 @@ def demo_job(root: Path, repeats: int = DEMO_REPEATS, transfer: tuple[str, ...] 
     if state.is_dir():
         shutil.rmtree(kept, ignore_errors=True)
         kept.mkdir(parents=True)
-        for name in ("worlds", "truths", "gate"):
+        for name in ("worlds", "truths", "gate", "variants"):
             if (state / name).is_dir():
                 shutil.move(state / name, kept / name)
     shutil.rmtree(home, ignore_errors=True)

@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.agent.trace import Step
+from heldout.behaviour.closed_book import closed_book_sentence
+from heldout.behaviour.renaming import survival_sentence
+from heldout.behaviour.report import effect_lines, summary_lines, unit_lines
 from heldout.edit import Edit
 from heldout.errors import StoreError
 from heldout.review.decision import Proposed, open_proposal
@@ -16,6 +19,7 @@ from heldout.store import Ledger
 
 SIMULATED = "MECHANISM TEST: the model is simulated, so this shows a mechanism and no gain."
 REAL = "REAL MODEL, train half only: what it is worth is shown by the held-out score."
+NOT_PROBED = "behaviour: NOT PROBED: nothing is known of what it does without tools or elsewhere"
 SHOWN = 240
 """Characters of a tool call that a page shows."""
 
@@ -59,13 +63,21 @@ def page(ledger: Ledger, proposal_id: str) -> Page:
         proposal=proposed.row.proposal,
         headline=_headline(proposed, evidence),
         diff=proposed.row.diff,
-        edits=tuple(
-            line
-            for edit, one in zip(proposed.edits, stored, strict=True)
-            for line in _edit_lines(edit, one)
-        ),
+        edits=_edits(proposed.edits, stored, evidence),
         measured=_measured(evidence),
         divergence=_divergence(ledger, evidence.get("trace_pair")),
+    )
+
+
+def _edits(
+    edits: Sequence[Edit], stored: Sequence[Mapping[str, Any]], evidence: Mapping[str, Any]
+) -> tuple[str, ...]:
+    """Each edit with what is known of it; a change that is no list of edits, line by line."""
+    if not edits:
+        units = (evidence.get("behaviour") or {}).get("units", ())
+        return tuple(line for unit in units for line in effect_lines(unit["lines"]))
+    return tuple(
+        line for edit, one in zip(edits, stored, strict=True) for line in _edit_lines(edit, one)
     )
 
 
@@ -75,20 +87,27 @@ def _headline(proposed: Proposed, evidence: Mapping[str, Any]) -> tuple[str, ...
     shown = "confirmed" if evidence.get("confirmed") else "NOT confirmed"
     decided = row.decision
     state = f"{decided.action} by {decided.name}: {decided.reason}" if decided else "waits"
+    failures = (evidence.get("behaviour") or {}).get("failures", ())
     return (
         SIMULATED if evidence.get("simulated") else REAL,
         f"proposal {row.proposal} · {row.model} · set {row.set} · {state}",
         f"On fresh repeats of the train half: fixed {traps.get('fixed_incidents', '?')}, broken "
         f"{traps.get('broken_incidents', '?')} trap incidents ({shown}).",
         f"brain {row.before_hash[:12]} -> {row.after_hash[:12]} · diff {row.diff_hash[:12]}",
+        *(f"BEHAVIOUR NOT PASSED: {why}" for why in failures),
     )
 
 
 def _edit_lines(edit: Edit, stored: Mapping[str, Any]) -> list[str]:
     target = stored.get("target") or {}
     regression = stored.get("regression") or {}
+    unit = stored.get("behaviour") or {}
+    effects = unit_lines(unit)
     lines = [f"edit {edit.id} answers: {edit.cluster or 'no cluster named'}"]
-    lines += [f"  + {line}" for line in edit.added_lines()]
+    for line in edit.added_lines():
+        lines.append(f"  + {line}")
+        said = effects.get(line.strip())
+        lines += [f"      {said}"] if said else []
     lines.append(f"  why: {edit.reason}")
     if edit.feared_harm:
         lines.append(f"  feared: {edit.feared_harm}")
@@ -97,11 +116,18 @@ def _edit_lines(edit: Edit, stored: Mapping[str, Any]) -> list[str]:
         f"{target.get('pairs', '?')} investigations that failed; elsewhere broken "
         f"{regression.get('broken', '?')} of {regression.get('pairs', '?')}"
     )
+    if stored.get("closed_book"):
+        lines.append(f"  {closed_book_sentence(stored['closed_book'])}")
+    if unit.get("rename"):
+        lines.append(f"  {survival_sentence(unit['rename'])}")
     return lines
 
 
 def _measured(evidence: Mapping[str, Any]) -> tuple[str, ...]:
-    lines = []
+    behaviour = evidence.get("behaviour")
+    lines = (
+        [f"behaviour: {said}" for said in summary_lines(behaviour)] if behaviour else [NOT_PROBED]
+    )
     controls = evidence.get("controls")
     if controls:
         lines.append(

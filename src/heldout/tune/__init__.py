@@ -3,6 +3,7 @@
 from heldout.tune.acceptance import Decision, Effect, effect, judge_guard, judge_target
 from heldout.tune.job import new_job_id, resume_tune, tune
 from heldout.tune.options import TuneOptions
+from heldout.tune.player import Player
 from heldout.tune.remeasure import remeasure
 from heldout.tune.results import Accepted, TuneEvent, TuneResult
 
@@ -10,6 +11,7 @@ __all__ = [
     "Accepted",
     "Decision",
     "Effect",
+    "Player",
     "TuneEvent",
     "TuneOptions",
     "TuneResult",
