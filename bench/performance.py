@@ -14,6 +14,7 @@ BENCHES = (
     ("harness", "CPU per model call of the agent loop, and wall against the latency ceiling"),
     ("tools", "CPU of each tool on one world of full size"),
     ("worlds", "making and writing worlds of full size"),
+    ("validity", "validating an incident of full size with its twins"),
     ("ledger", "size and CPU of the ledger per investigation"),
     ("gate", "time of the leak gate, and its recall by disguise"),
 )

@@ -45,7 +45,7 @@ def examine(subject: Subject, side: int, *, floors: bool = True) -> Entry:
         side=side,
         portrait=portrait(spec, subject.truth, subject.made.alert, _identifiers(subject)),
         hits=hits(subject),
-        floors=_floors(subject) if floors and subject.refused is None else {},
+        floors=play(subject) if floors and subject.refused is None else {},
         lineup=lineup(subject) if spec.kind == "trap" else None,
         found=tuple(findings(subject)),
     )
@@ -59,7 +59,7 @@ def _identifiers(subject: Subject) -> list[str]:
     return [one for one in (*entities, *named, truth.culprit_change) if one]
 
 
-def _floors(subject: Subject) -> dict[str, bool]:
+def play(subject: Subject) -> dict[str, bool]:
     """Which floors are right, each through a session of its own."""
     return {name: _right(subject, rule, subject.truth) for name, rule in FLOORS.items()}
 

@@ -23,13 +23,15 @@ FEWEST_TRAPS = 40
 
 
 class Probe(NamedTuple):
-    """How often one rule is right: on traps and on onset controls."""
+    """How often one rule is right: on traps, on onset controls, and on all other controls."""
 
     name: str
     traps_right: int
     traps: int
     controls_right: int
     controls: int
+    others_right: int = 0
+    others: int = 0
 
     @property
     def share(self) -> float:
@@ -63,11 +65,11 @@ def floors(entries: Sequence[Entry]) -> list[Probe]:
 
 
 def _counted(name: str, entries: Sequence[Entry], right: Sequence[bool]) -> Probe:
-    traps = [hit for one, hit in zip(entries, right, strict=True) if one.is_trap]
-    controls = [
-        hit for one, hit in zip(entries, right, strict=True) if one.spec.kind == "onset_control"
-    ]
-    return Probe(name, sum(traps), len(traps), sum(controls), len(controls))
+    kinds: dict[str, list[bool]] = {"trap": [], "onset_control": [], "": []}
+    for one, hit in zip(entries, right, strict=True):
+        kinds[one.spec.kind if one.spec.kind in kinds else ""].append(hit)
+    counts = [number for hits in kinds.values() for number in (sum(hits), len(hits))]
+    return Probe(name, *counts)
 
 
 def surface(entries: Sequence[Entry]) -> float | None:

@@ -90,7 +90,10 @@ class ValidityReport:
         rows += [_line(one) for one in probes(self.entries)]
         rows.append(f"     '{NEAREST}' must be right on {LEAST_ON_CONTROLS:.0%} of onset controls")
         rows.append("  right answers by a floor, through the tools")
-        rows += [_line(one) for one in floors(self.entries)]
+        rows += [
+            f"{_line(one)}, {one.others_right} of {one.others} other controls"
+            for one in floors(self.entries)
+        ]
         apart = surface(self.entries)
         shown = "not measured" if apart is None else f"AUC {apart:.3f}"
         rows.append(

@@ -34,7 +34,7 @@ FEATURES = (
 
 
 class Lineup(NamedTuple):
-    """The cause (row 0) among ordinary changes of its type, and the group it belongs to: its fault."""
+    """The cause (row 0) among ordinary changes of its type; ``group`` is its fault."""
 
     group: str
     rows: Matrix
