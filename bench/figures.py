@@ -25,7 +25,7 @@ COMMAND = "python -m bench figures"
 
 def main() -> None:
     """Run the job, rewrite the part of README.md between its marks, and print it."""
-    job = demo_job(ROOT, repeats=REPEATS, transfer=("sim/scattered@low",))
+    job = demo_job(ROOT, repeats=REPEATS, transfer=("sim/scattered@low",), with_set="prod_hard")
     done = run_stages(job)
     settings = load_settings(Path(job.project))
     with Ledger.open(settings.ledger, read_only=True) as ledger:

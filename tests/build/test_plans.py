@@ -27,9 +27,9 @@ def pool() -> list[Spec]:
 
 
 def test_the_shipped_plans_hold_what_they_are_named_for():
-    """A hundred hard ones in equal halves with 20 to 30 % controls of all kinds; 24; 30."""
+    """A hundred hard ones in equal halves with 20 to 30 % controls of all kinds; 24; 24; 30."""
     assert {name: plan.total for name, plan in PLANS.items()} == {
-        "prod_hard": 100, "onset_control": 24, "classic": 30,
+        "prod_hard": 100, "demo": 24, "onset_control": 24, "classic": 30,
     }  # fmt: skip
     for side in halves(PLANS["prod_hard"].wanted):
         assert sum(side.values()) == 50

@@ -1,6 +1,7 @@
 """Plans of sets: how many incidents of each kind, and how hard they are drawn.
 
-The named plans are ``prod_hard``, ``onset_control`` and ``classic``.
+The named plans are ``prod_hard``, ``demo`` (as hard, and small enough to play in two minutes),
+``onset_control`` and ``classic``.
 """
 
 from __future__ import annotations
@@ -112,6 +113,9 @@ PLANS: Mapping[str, SetPlan] = {
     for plan in (
         SetPlan(
             "prod_hard", traps=74, onset_controls=10, no_change=6, no_fault=6, unanswerable=4
+        ),
+        SetPlan(
+            "demo", seed=2, traps=18, onset_controls=2, no_change=2, no_fault=1, unanswerable=1
         ),
         SetPlan("onset_control", onset_controls=24),
         SetPlan("classic", traps=18, onset_controls=6, no_change=4, no_fault=2, draw=EASY),

@@ -31,8 +31,8 @@ def build(
         typer.Option(
             "--plan",
             metavar="PLAN",
-            help="With --make: prod_hard, onset_control or classic; default: that of NAME, else "
-            "prod_hard.",
+            help="With --make: prod_hard, demo, onset_control or classic; default: that of NAME, "
+            "else prod_hard.",
         ),
     ] = "",
     traps: Annotated[

@@ -15,7 +15,7 @@ def init(
         typer.Option("--brain", help="Take over this brain; files without a manifest are frozen."),
     ] = None,
     with_set: Annotated[
-        str, typer.Option("--with-set", help="Copy a shipped set, e.g. prod_hard.")
+        str, typer.Option("--with-set", help="Copy a shipped set, e.g. demo.")
     ] = "",
 ) -> None:
     """Write a fresh project.

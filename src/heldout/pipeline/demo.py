@@ -17,11 +17,17 @@ from heldout.scaffold import make_project
 from heldout.settings import find_root
 from heldout.terminal import ProgressLine, clean
 
+DEMO_SET = "demo"
 DEMO_REPEATS = 2
 """Investigations per incident: as many as fit into two minutes on two cores."""
 
 
-def demo_job(root: Path, repeats: int = DEMO_REPEATS, transfer: tuple[str, ...] = ()) -> Job:
+def demo_job(
+    root: Path,
+    repeats: int = DEMO_REPEATS,
+    transfer: tuple[str, ...] = (),
+    with_set: str = DEMO_SET,
+) -> Job:
     """The demo's job: a fresh project under ``.heldout/demo``, policy ``auto``.
 
     A demo starts from nothing each time, except that worlds of an earlier one are kept: they are
@@ -37,7 +43,7 @@ def demo_job(root: Path, repeats: int = DEMO_REPEATS, transfer: tuple[str, ...] 
             if (state / name).is_dir():
                 shutil.move(state / name, kept / name)
     shutil.rmtree(home, ignore_errors=True)
-    make_project(home, with_set="prod_hard")
+    make_project(home, with_set=with_set)
     if kept.is_dir():
         shutil.move(kept, home / ".heldout")
     return Job(
