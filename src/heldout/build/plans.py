@@ -25,8 +25,9 @@ class Draw:
 
     ``days`` and ``hours`` bound the age of the cause in days; one in ``hours_every`` is only hours
     old. Days are drawn evenly, up to nearly the length of a history: were young causes likelier,
-    age alone would rank them above most changes of their type. ``hops`` and ``routes`` are drawn evenly from their lists, all other spans
-    evenly within. ``traps`` are the least and most traps of an incident, ``latent_cause`` included.
+    age alone would rank them above most changes of their type. ``hops`` and ``routes`` are drawn
+    evenly from their lists, all other spans evenly within. ``traps`` are the least and most traps
+    of an incident, ``latent_cause`` included.
     """
 
     days: Span = (1.5, 13.0)
