@@ -1,4 +1,4 @@
-"""Plain text, skills with front matter, nothing said twice."""
+"""Files and skills as they should be, plain text, tools that exist, no line twice."""
 
 from __future__ import annotations
 
@@ -19,4 +19,10 @@ def check(context: Context) -> Iterable[Hit]:
 def bait(inventory: Inventory) -> Sequence[str]:
     """What must be refused."""
     line = "- Search changes at least 14 days back before you settle on one at onset."
-    return (line, "- A bell \x07 rings.")
+    return (
+        line,
+        "- A bell \x07 rings.",
+        "- Call list_change first.",
+        "- Use get_audit_trail on each candidate.",
+        "- Read it with the `object_timeline` tool.",
+    )

@@ -1,4 +1,4 @@
-"""How much an edit adds, and how much of it is digits."""
+"""How much an edit adds, how long its lines are, and how much of it is digits."""
 
 from __future__ import annotations
 
@@ -19,6 +19,7 @@ def check(context: Context) -> Iterable[Hit]:
 def bait(inventory: Inventory) -> Sequence[str]:
     """What must be refused."""
     return (
+        f"- Look at {'one thing and then at ' * 60} the next.",
         "\n".join(f"- Padding of kind {chr(97 + n // 26)}{chr(97 + n % 26)}." for n in range(80)),
         "- Try 10, 20, 30, 40, 50, 60, 70, 80, 90, 95, 98, 99.",
     )

@@ -8,6 +8,7 @@ import pytest
 
 from heldout.brain import Brain
 from heldout.gate.engine import Engine
+from heldout.gate.hits import Tools
 from heldout.gate.report import Finding, GateReport
 
 Rejects = Callable[..., tuple[Finding, ...]]
@@ -167,3 +168,171 @@ def test_hostile_text_ends_in_time(rejects: Rejects):
     for text in ("a-" * 9000, "1," * 9000, "`" * 19000, "<!--" * 4000, "twenty " * 2700, ":" * 19000,
                  "a." * 9500, "x@" * 9500, "=>" * 9000, "0x" + "ab" * 9000, "%4" * 9000):  # fmt: skip
         rejects("- " + text)
+
+
+@pytest.mark.parametrize(
+    ("line", "what"),
+    [
+        ("- Before you settle on one at onset, search back at least 14 days for changes.", "same"),
+        ("- Never search changes at least 14 days back before you settle on one at onset.",
+         "opposite"),
+        ("- Search changes at least 30 days back before you settle on one at onset.", "number"),
+    ],
+)  # fmt: skip
+def test_lines_that_repeat_or_contradict_are_refused(rejects: Rejects, line: str, what: str):
+    """The same topic in other order, negated, or with another number: the new line is named."""
+    (finding,) = rejects(line)
+    assert finding.rule == "brain-consistency"
+    assert what in finding.identifier_type
+    assert finding.matched in line
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Search log lines at least 14 minutes back before you settle on a pattern.",
+        "- Never settle on a change at onset without its diff.",
+        "- Compare a healthy member of a fleet with one that was restarted, pod by pod.",
+        "- If latency falls while CPU stays high, look for retries that have ended.",
+        "## Search changes at least 30 days back before you settle on one at onset",
+    ],
+)
+def test_neighbouring_matters_in_like_words_pass(rejects: Rejects, line: str):
+    """A line that shares half of its words with another is no repetition."""
+    assert rejects(line) == ()
+
+
+def test_lines_that_come_close_to_each_other_are_remarked_on(add: Callable[..., GateReport]):
+    """What may be a repetition or a contradiction warns and does not refuse."""
+    line = "- Never search changes at least 14 days back before you settle on any at onset, friend."
+    report = add(line)
+    assert report.passed
+    assert [f.rule for f in report.findings if f.severity == "warn"] == ["brain-consistency"]
+
+
+def test_the_newer_of_two_lines_is_named(
+    engine: Engine, method: str, make_brain: Callable[..., Brain]
+):
+    """A line put in front of the one that it contradicts is still the one that is refused."""
+    new = "- Never follow errors along calls, reads and queues until you reach what fails first."
+    old = "- Follow errors along calls, reads and queues until you reach what fails first."
+    before = make_brain(f"# Method\n\n{old}\n")
+    after = before.with_file("method.md", f"# Method\n\n{new}\n{old}\n")
+    assert [f.line for f in engine.check(before, after).rejects] == [3]
+
+
+def test_overlays_are_held_against_what_they_are_read_with(engine: Engine):
+    """An appended overlay repeats its base; a replaced base and another model's overlay do not count."""
+    line = "- Follow errors along calls, reads and queues until you reach what fails first.\n"
+    other = line.replace("- Follow", "- Always follow")
+    one, two = "overlays/models/a/method.md", "overlays/models/b/method.md"
+    append = "<!-- overlay: append -->\n\n"
+
+    def refused(files: dict[str, str], extra: dict[str, str]) -> list[str]:
+        found = engine.check(None, Brain(files, ("method.md",), extra=extra)).rejects
+        return [f.file for f in found if f.rule == "brain-consistency"]
+
+    assert refused({"method.md": line}, {one: append + other}) == [one]
+    assert refused({"method.md": line}, {one: other}) == []
+    assert refused({"method.md": "# M\n"}, {one: append + other, two: append + line}) == []
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Call list_change before you answer.", "- Use get_audit_trail on each candidate.",
+        "- Read it with the `object_timeline` tool.", "- Run `find_owner(...)` twice.",
+        "- The tool show_history knows it.",
+    ],
+)  # fmt: skip
+def test_a_tool_that_does_not_exist_is_refused(rejects: Rejects, line: str):
+    """Misspelt or invented tools are named with the nearest real one."""
+    (finding,) = rejects(line)
+    assert (finding.rule, finding.identifier_type) == ("brain-format", "tool name")
+    assert "There is no tool" in finding.hint
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "- Use list_changes with a field filter and read_skill for the rest.",
+        "- Give `entity_ids` to list_changes(...) and `depth` to get_neighbors.",
+        "- Check `read_timeout`, `query_timeout` and `pool_size` of the client.",
+        "- A series such as `http_requests_total` or `histogram_quantile(0.9, x)` is no tool.",
+        "- Compare `spec.log_level` with its `check_interval`.", "- Use get_up_limit with care.",
+    ],
+)  # fmt: skip
+def test_real_tools_settings_and_metrics_pass(rejects: Rejects, line: str):
+    """Arguments, configuration keys and metric functions are no tools."""
+    assert [f for f in rejects(line) if f.identifier_type == "tool name"] == []
+
+
+def test_an_interface_of_ones_own_has_its_own_tools(
+    engine: Engine, make_brain: Callable[..., Brain]
+):
+    """A brain is held against the tools that its agent has."""
+    brain = make_brain("- Call fetch_rows, then list_changes.\n")
+    assert [f.matched for f in engine.check(None, brain).rejects] == ["fetch_rows"]
+    own = Tools(frozenset({"fetch_rows", "list_charges"}), frozenset())
+    assert [f.matched for f in engine.check(None, brain, tools=own).rejects] == ["list_changes"]
+
+
+@pytest.mark.parametrize(
+    ("name", "text", "passes"),
+    [
+        ("skills/a/SKILL.md", "---\nname: a\ndescription: How to look.\n---\n", True),
+        ("skills/a/SKILL.md", "---\nname: b\ndescription: How to look.\n---\n", False),
+        ("skills/A b/SKILL.md", "---\nname: A b\ndescription: How to look.\n---\n", False),
+        ("skills/a/SKILL.md", f"---\nname: a\ndescription: {'x' * 1100}\n---\n", False),
+        ("skills/a/SKILL.md", "---\nname: [\n---\n", False),
+        ("SKILL.md", "---\nname: a\ndescription: How to look.\n---\n", False),
+        ("notes/more.md", "# More\n", True),
+        ("notes/more.txt", "# More\n", False),
+        ("notes/../more.md", "# More\n", False),
+        ("notes/.more.md", "# More\n", False),
+        ("overlays/a/method.md", "# More\n", False),
+        ("overlays/models/a/method.md", "# More\n", True),
+    ],
+)
+def test_files_stand_where_they_belong(engine: Engine, name: str, text: str, passes: bool):
+    """Names, folders and front matter of every file are checked, those of overlays too."""
+    if name.startswith("overlays/"):
+        brain = Brain({"method.md": "# Method\n"}, ("method.md",), extra={name: text})
+    else:
+        brain = Brain({name: text}, (name,))
+    rules = {finding.rule for finding in engine.check(None, brain).rejects}
+    assert rules == (set() if passes else {"brain-format"})
+
+
+def test_what_is_read_on_demand_is_a_skill(engine: Engine):
+    """A plain file that is offered by name has no description to offer."""
+    files = {"method.md": "# Method\n", "more.md": "# More\n"}
+    report = engine.check(None, Brain(files, ("method.md",), on_demand=("more.md",)))
+    assert [(f.rule, f.file) for f in report.rejects] == [("brain-format", "(file names)")]
+
+
+def test_a_brain_and_its_lines_have_a_size(engine: Engine, make_brain: Callable[..., Brain]):
+    """A brain that is full may be edited but not grow; a line holds one thought."""
+    letters = "abcdefghijklmnopqrstuvwxyz"
+    words = [f"- Look at part {a}{b}{c}." for a in letters[:3] for b in letters for c in letters]
+    full = make_brain("\n".join(words[:1500]))
+    grown = full.with_file("method.md", "\n".join(words[:1501]))
+    assert [f.matched for f in engine.check(full, grown).rejects] == ["1501 lines in all"]
+    swapped = full.with_file("method.md", "\n".join([*words[1:1500], "- Look on."]))
+    assert engine.check(full, swapped).passed
+    small = make_brain("# Method\n")
+    long = small.with_file("method.md", "# Method\n\n- Look " + "and look " * 120 + "on.\n")
+    assert [f.rule for f in engine.check(small, long).rejects] == ["edit-size"]
+
+
+def test_an_edit_that_takes_much_away_is_remarked_on(
+    engine: Engine, make_brain: Callable[..., Brain], method: str
+):
+    """Deleting a quarter of a brain warns; deleting a line or an exempt file's lines does not."""
+    lines = method.splitlines()
+    before = make_brain(method)
+    less = before.with_file("method.md", "\n".join(lines[:-20]))
+    (remark,) = engine.check(before, less).findings
+    assert (remark.rule, remark.severity) == ("edit-size", "warn")
+    assert "taken away" in remark.matched
+    assert engine.check(before, before.with_file("method.md", "\n".join(lines[:-1]))).findings == ()

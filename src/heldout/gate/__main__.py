@@ -12,6 +12,7 @@ from typing import Any, BinaryIO
 
 from heldout.errors import HeldoutError
 from heldout.gate.engine import Engine
+from heldout.gate.hits import Tools
 from heldout.gate.process import brain_from_plain
 from heldout.settings import load_settings
 from heldout.split import declare_process
@@ -51,6 +52,7 @@ def _answer(engine: Engine, line: bytes) -> dict[str, Any]:
             brain_from_plain(request["after"]),
             rationale=str(request["rationale"]),
             job_texts=[str(text) for text in request["job_texts"]],
+            tools=_tools(request["tools"]),
         )
         return {"id": number, "report": report.plain()}
     except HeldoutError as error:
@@ -58,6 +60,12 @@ def _answer(engine: Engine, line: bytes) -> dict[str, Any]:
     except Exception as error:  # noqa: BLE001  the boundary of the process: any failure closes
         traceback.print_exc()
         return {"id": number, "error": {"what": f"the gate failed ({type(error).__name__})"}}
+
+
+def _tools(plain: dict[str, list[str]] | None) -> Tools | None:
+    if plain is None:
+        return None
+    return Tools(frozenset(plain["names"]), frozenset(plain["arguments"]))
 
 
 def _plain(error: HeldoutError) -> dict[str, str]:

@@ -17,15 +17,19 @@ from heldout.gate.bait import CLEAN
 from heldout.gate.hits import Checker, Context, Hit
 from heldout.gate.inventory import Inventory
 from heldout.gate.pages import Scan, pages_of
+from heldout.gate.tools import world_tools
 
 REQUIRED = (
-    "answer_tables", "brain_format", "edit_size", "encoded_identifiers", "evaluation_talk",
-    "incident_identifiers", "incident_phrases", "incident_values", "shaped_identifiers",
-    "similar_identifiers",
+    "answer_tables", "brain_consistency", "brain_format", "edit_size", "encoded_identifiers",
+    "evaluation_talk", "incident_identifiers", "incident_phrases", "incident_values",
+    "shaped_identifiers", "similar_identifiers",
 )  # fmt: skip
 """Without one of these the gate does not run; a project may add its own beside them."""
 
-_MEND = "Restore the file from version control; nothing is let through without it"
+_MEND = (
+    "Restore the file from version control or take it from a fresh 'heldout init'; "
+    "nothing is let through without it"
+)
 _BAIT_FILE = "bait.md"
 
 
@@ -115,7 +119,7 @@ def live_fire(checkers: Checkers, inventory: Inventory) -> None:
 def _hits(
     stem: str, checker: Checker, brain: Brain, base: Brain | None, inventory: Inventory
 ) -> Sequence[Hit]:
-    context = Context(Scan(pages_of(brain)), inventory, brain, base)
+    context = Context(Scan(pages_of(brain)), inventory, brain, base, tools=world_tools())
     return run_checker(stem, checker, context)
 
 

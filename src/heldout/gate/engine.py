@@ -7,14 +7,16 @@ import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from typing import NamedTuple
 
 from heldout.brain import Brain
 from heldout.errors import GateError
 from heldout.gate.bait import planted
 from heldout.gate.checkers import Checkers, live_fire, load_checkers, run_checker
+from heldout.gate.consistency import gist_of
 from heldout.gate.encoded import decodings
 from heldout.gate.exceptions import Exceptions, read_exceptions, utc_day
-from heldout.gate.hits import Context, Hit, Limits
+from heldout.gate.hits import Context, Hit, Limits, Tools
 from heldout.gate.inventory import Inventory, load_inventory
 from heldout.gate.material import Source, fingerprint, read_sources
 from heldout.gate.pages import RATIONALE, Page, Place, Scan, pages_of, squash
@@ -22,6 +24,7 @@ from heldout.gate.report import GATE_VERSION, GateReport
 from heldout.gate.shapes import shapes
 from heldout.gate.shingles import PHRASE, content_words, shingles
 from heldout.gate.similar import finder, windows
+from heldout.gate.tools import world_tools
 from heldout.gate.views import fold
 from heldout.gate.vocabulary import load_vocabulary
 from heldout.settings import Settings
@@ -30,6 +33,13 @@ from heldout.split import HeldoutAccess
 MAX_FINDINGS = 400
 _KEPT_BASES = 8
 _ORDER = {"reject": 0, "warn": 1, "info": 2}
+
+
+class _Asked(NamedTuple):
+    """What a check depends on besides the brains: phrases of the job, the agent's tools."""
+
+    job: frozenset[int]
+    tools: Tools
 
 
 class Engine:
@@ -48,9 +58,7 @@ class Engine:
         self._vocabulary = load_vocabulary()
         self._limits = Limits(added_lines=settings.tune.max_added_lines)
         self._seen = ""
-        self._bases: OrderedDict[tuple[str, frozenset[int]], Counter[tuple[str, ...]]] = (
-            OrderedDict()
-        )
+        self._bases: OrderedDict[tuple[str, _Asked], Counter[tuple[str, ...]]] = OrderedDict()
         self._inventory: Inventory
         self._checkers: Checkers
         self._exceptions: Exceptions
@@ -85,7 +93,7 @@ class Engine:
     def forget(self) -> None:
         """Drop everything remembered of brains, as at start; for measuring."""
         self._bases.clear()
-        for memory in (fold, squash, decodings, shapes, windows, content_words, finder):
+        for memory in (fold, squash, decodings, shapes, windows, content_words, finder, gist_of):
             memory.cache_clear()
 
     def check(
@@ -95,8 +103,12 @@ class Engine:
         *,
         rationale: str = "",
         job_texts: Sequence[str] = (),
+        tools: Tools | None = None,
     ) -> GateReport:
-        """The report on ``after``; only what is new against ``before`` rejects."""
+        """The report on ``after``; only what is new against ``before`` rejects.
+
+        ``tools`` are those that the agent has, a world's where none are given.
+        """
         started = time.monotonic()
         self.refresh()
         job = frozenset(run for text in job_texts for run in shingles(text, PHRASE))
@@ -106,8 +118,9 @@ class Engine:
         oversize = _oversize(pages, self._limits)
         if oversize is not None:
             return self._report([oversize], 0, started)
-        old = Counter[tuple[str, ...]]() if before is None else self._base(before, job)
-        found = self._hits(Context(Scan(pages), self._inventory, after, before, job, self._limits))
+        ask = _Asked(job, tools or world_tools())
+        old = Counter[tuple[str, ...]]() if before is None else self._base(before, ask)
+        found = self._hits(self._context(pages, after, before, ask))
         left = old.copy()
         new: list[Hit] = []
         for hit in found:
@@ -118,9 +131,15 @@ class Engine:
                 new.append(hit)
         return self._report(new, len(found) - len(new), started)
 
-    def _base(self, brain: Brain, job: frozenset[int]) -> Counter[tuple[str, ...]]:
+    def _context(
+        self, pages: Sequence[Page], brain: Brain, base: Brain | None, ask: _Asked
+    ) -> Context:
+        scan = Scan(pages)
+        return Context(scan, self._inventory, brain, base, ask.job, self._limits, ask.tools)
+
+    def _base(self, brain: Brain, ask: _Asked) -> Counter[tuple[str, ...]]:
         """What stood in the base already, remembered by its hash."""
-        key = (brain.hash, job)
+        key = (brain.hash, ask)
         known = self._bases.get(key)
         if known is None:
             pages = pages_of(brain)
@@ -130,7 +149,7 @@ class Engine:
                     where="brain",
                     mend="Shorten its lines or files",
                 )
-            context = Context(Scan(pages), self._inventory, brain, None, job, self._limits)
+            context = self._context(pages, brain, None, ask)
             known = Counter(hit.identity() for hit in self._hits(context))
             self._bases[key] = known
             while len(self._bases) > _KEPT_BASES:

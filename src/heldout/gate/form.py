@@ -7,23 +7,32 @@ from collections import Counter
 from collections.abc import Iterator
 from functools import lru_cache
 
-import yaml
-
+from heldout.brain import Brain
 from heldout.gate.hits import Context, Hit
+from heldout.gate.layout import check_files
 from heldout.gate.pages import FILE_NAMES, RATIONALE, Page, Place
+from heldout.gate.report import Severity
+from heldout.gate.tools import check as check_tools
 
 SIZE = "edit-size"
 FORMAT = "brain-format"
-_FRONT = re.compile(r"\A---\n(.*?)\n---(?:\n|\Z)", re.DOTALL)
+MOST_GONE = 0.25
+"""An edit that takes away more than this share of a brain's lines is remarked on."""
+LEAST_GONE = 8
 _CONTROL = re.compile(r"[\x00-\x08\x0b-\x1f\x7f]")
 
 
 def check_size(context: Context) -> Iterator[Hit]:
-    """How much an edit adds, and how much of that is digits. Without a base nothing is an edit."""
+    """How much an edit adds and takes away, how long its lines are, how much of it is digits.
+
+    Without a base nothing is an edit.
+    """
     if context.base is None:
         return
-    old = Counter(line.strip() for text in context.base.all_files().values()
-                  for line in text.split("\n"))  # fmt: skip
+    old = Counter(_lines(context.base))
+    new = Counter(_lines(context.brain))
+    before, after = old.total(), new.total()
+    yield from _shrunk(context, (old - new).total(), before)
     added: list[tuple[Page, int, str]] = []
     for page, number, line in context.scan.lines():
         if page.file in {RATIONALE, FILE_NAMES} or not line.strip():
@@ -34,16 +43,27 @@ def check_size(context: Context) -> Iterator[Hit]:
             added.append((page, number, line))
     if not added:
         return
-    limit = context.limits.added_lines
-    if len(added) > limit:
+    limits = context.limits
+    if len(added) > limits.added_lines:
         yield _line_hit(
-            SIZE, added[limit][0], added[limit][1], f"{len(added)} lines added",
-            f"At most {limit} lines an edit; keep what earns its place",
+            SIZE, *added[limits.added_lines][:2], f"{len(added)} lines added",
+            f"At most {limits.added_lines} lines an edit; keep what earns its place",
         )  # fmt: skip
+    if after > max(limits.brain_lines, before):
+        yield _line_hit(
+            SIZE, *added[-1][:2], f"{after} lines in all",
+            f"A brain holds at most {limits.brain_lines} lines; take as much away as you add",
+        )  # fmt: skip
+    for page, number, line in added:
+        if len(line) > limits.added_characters:
+            yield _line_hit(
+                SIZE, page, number, f"line of {len(line)} characters",
+                f"At most {limits.added_characters} characters a line; one thought a line",
+            )  # fmt: skip
     text = "".join(line for _, _, line in added)
     letters = sum(c.isalnum() for c in text)
     digits = sum(c.isdigit() for c in text)
-    if digits >= 12 and digits > context.limits.digit_share * letters:
+    if digits >= 12 and digits > limits.digit_share * letters:
         page, number, _ = max(added, key=lambda row: sum(c.isdigit() for c in row[2]))
         yield _line_hit(
             SIZE, page, number, f"{digits} of {letters} characters are digits",
@@ -51,32 +71,34 @@ def check_size(context: Context) -> Iterator[Hit]:
         )  # fmt: skip
 
 
+def _lines(brain: Brain) -> Iterator[str]:
+    """The non-empty lines of a brain, without the space around them."""
+    for text in brain.all_files().values():
+        yield from (line.strip() for line in text.split("\n") if line.strip())
+
+
+def _shrunk(context: Context, gone: int, before: int) -> Iterator[Hit]:
+    """An edit that takes away much of a brain is worth a person's look."""
+    if gone >= LEAST_GONE and gone > MOST_GONE * before:
+        page = next((p for p in context.scan.pages if p.file not in {RATIONALE, FILE_NAMES}), None)
+        if page is not None:
+            yield _line_hit(
+                SIZE, page, 1, f"{gone} of {before} lines taken away",
+                "Say why so much of the method goes", "warn",
+            )  # fmt: skip
+
+
 def check_format(context: Context) -> Iterator[Hit]:
-    """Skills with front matter, no control characters, no empty sections, no repeated lines."""
+    """Files where they belong, skills with front matter, tools that exist, no line twice."""
+    yield from check_files(context)
+    yield from check_tools(context)
     for page in context.scan.pages:
         if page.file in {RATIONALE, FILE_NAMES}:
             continue
-        text = "\n".join(page.lines)
-        if page.file.endswith("/SKILL.md") and not _skill(text):
-            yield _line_hit(
-                FORMAT, page, 1, page.file,
-                "A skill begins with ---, name: ..., description: ..., ---",
-            )  # fmt: skip
         for number, line in enumerate(page.lines, 1):
             if _CONTROL.search(line):
                 yield _line_hit(FORMAT, page, number, "control character", "Keep to plain text")
         yield from _repeats(page)
-
-
-def _skill(text: str) -> bool:
-    match = _FRONT.match(text)
-    if match is None:
-        return text.startswith("<!-- overlay: append -->")
-    try:
-        front = yaml.safe_load(match[1])
-    except yaml.YAMLError:
-        return False
-    return isinstance(front, dict) and bool(front.get("name")) and bool(front.get("description"))
 
 
 def _repeats(page: Page) -> Iterator[Hit]:
@@ -95,10 +117,12 @@ def _repeats(page: Page) -> Iterator[Hit]:
 
 @lru_cache(maxsize=20_000)
 def _bare(line: str) -> str:
-    return " ".join(re.findall(r"[a-z]+", line.lower()))
+    return " ".join(re.findall(r"[a-z0-9]+", line.lower()))
 
 
-def _line_hit(rule: str, page: Page, number: int, matched: str, hint: str) -> Hit:
+def _line_hit(
+    rule: str, page: Page, number: int, matched: str, hint: str, severity: Severity = "reject"
+) -> Hit:
     line = page.lines[number - 1] if page.lines else ""
     place = Place(page, number, 1, number, len(line) + 1)
-    return Hit(rule, "reject", place, matched, "", "form", (), hint)
+    return Hit(rule, severity, place, matched, "", "form", (), hint)

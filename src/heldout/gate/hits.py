@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import NamedTuple, Protocol
 
 from heldout.brain import Brain
 from heldout.gate.inventory import Inventory, Owner
@@ -78,12 +78,25 @@ class Hit:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """Sizes beyond which an edit is refused."""
+    """Sizes beyond which an edit is refused.
+
+    ``line_characters`` and ``brain_characters`` bound what is read at all; ``added_characters`` is
+    the longest line that an edit may add, ``brain_lines`` what a brain may grow to.
+    """
 
     added_lines: int = 60
+    added_characters: int = 1_000
     digit_share: float = 0.10
+    brain_lines: int = 1_500
     line_characters: int = 20_000
     brain_characters: int = 1_000_000
+
+
+class Tools(NamedTuple):
+    """Names of the tools that an agent has, and of their arguments; empty where nobody knows."""
+
+    names: frozenset[str] = frozenset()
+    arguments: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +109,7 @@ class Context:
     base: Brain | None = None
     job_phrases: frozenset[int] = field(default_factory=frozenset)
     limits: Limits = field(default_factory=Limits)
+    tools: Tools = field(default_factory=Tools)
 
 
 class Checker(Protocol):

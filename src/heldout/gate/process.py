@@ -20,6 +20,7 @@ from typing import Any, BinaryIO
 from heldout.brain import Brain
 from heldout.errors import GateError
 from heldout.gate.report import GateReport, report_from_plain
+from heldout.interface import ToolSpec
 from heldout.settings import Settings
 
 START_SECONDS = 900.0
@@ -55,17 +56,20 @@ class GateProcess:
     """The gate as a context manager; one child, kept warm over many checks, safe for threads.
 
     Entering starts the child and returns at once; the first :meth:`check` waits for it. A check
-    that fails ends the child, and the next one starts another.
+    that fails ends the child, and the next one starts another. ``tools`` are those of an interface
+    of one's own; without them a brain is held against a world's.
     """
 
     def __init__(
         self,
         settings: Settings,
         *,
+        tools: Sequence[ToolSpec] | None = None,
         start_seconds: float = START_SECONDS,
         check_seconds: float = CHECK_SECONDS,
     ) -> None:
         self._settings = settings
+        self._tools = None if tools is None else _names(tools)
         self._start_seconds = start_seconds
         self._check_seconds = check_seconds
         self._child: subprocess.Popen[bytes] | None = None
@@ -135,7 +139,7 @@ class GateProcess:
         with self._lock:
             self._wait_ready()
             self._number += 1
-            request["id"] = self._number
+            request |= {"id": self._number, "tools": self._tools}
             answer = self._exchange(request, self._check_seconds)
             if answer.get("id") != self._number:
                 raise self._broken("the gate answered another question")
@@ -242,6 +246,14 @@ class GateProcess:
         if not isinstance(answer, dict):
             raise self._broken("the gate's answer is not JSON")
         return answer
+
+
+def _names(specs: Sequence[ToolSpec]) -> dict[str, list[str]]:
+    """Tools as they travel to the child: names, and names of arguments."""
+    from heldout.gate.tools import tools_of  # reads worlds' tools, which a caller may not need
+
+    tools = tools_of(specs)
+    return {"names": sorted(tools.names), "arguments": sorted(tools.arguments)}
 
 
 def _error(data: Any) -> GateError:
