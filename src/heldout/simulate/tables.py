@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from bisect import insort
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import chain
 from operator import itemgetter
 from typing import Any, NamedTuple
 
@@ -40,12 +42,17 @@ class Replay:
 
     changes: tuple[Change, ...]
     ids: Mapping[str, str]
-    diffs: tuple[Diff, ...]
+    by_field: Mapping[Key, Sequence[Diff]]
     since: Mapping[Key, tuple[tuple[int, str, Any], ...]]
     """For each changed field its later values: (from, change id, value)."""
     state: Mapping[Key, Any]
     edits: Mapping[Key, Sequence[tuple[int, str, Any, Any]]]
     """What was asked for of each field: (when, change id, value, other value)."""
+
+    @property
+    def diffs(self) -> Iterator[Diff]:
+        """Every diff, field by field, each field's in order of time."""
+        return chain.from_iterable(self.by_field.values())
 
 
 def change_ids(
@@ -83,21 +90,38 @@ def replay(ground: Ground, changes: Sequence[Change], before: Replay | None = No
             for entity, field, value, other in change.edits:
                 edits.setdefault((entity, field), []).append((ts, own, value, other))
     since = dict(before.since) if before else {}
+    diffs = dict(before.by_field) if before else {}
     for key, asked in edits.items():
         if before:
             asked[:0] = before.edits.get(key, ())
         asked.sort(key=itemgetter(0, 1))
-        since[key] = _steps(asked, ground.base.get(key))
+        held = ground.base.get(key)
+        since[key] = _steps(asked, held)
+        diffs[key] = _diffs(key, since[key], held)
     since = {key: steps for key, steps in since.items() if steps}
-    order = sorted((change.ts, ids[change.key], at) for at, change in enumerate(changes))
     return Replay(
-        tuple(changes[at] for _, _, at in order),
+        _ordered(changes, ids, before.changes if before else ()),
         ids,
-        tuple(diff for key, steps in since.items() for diff in _diffs(key, steps, ground)),
+        diffs,
         since,
         {**ground.base, **{key: steps[-1][2] for key, steps in since.items()}},
         {**(before.edits if before else {}), **edits},
     )
+
+
+def _ordered(
+    changes: Sequence[Change], ids: Mapping[str, str], sorted_: Sequence[Change]
+) -> tuple[Change, ...]:
+    """The changes by time and id; those in ``sorted_`` already are."""
+    known = {change.key for change in sorted_}
+    fresh = [(one.ts, ids[one.key], at) for at, one in enumerate(changes) if one.key not in known]
+    fresh.sort()
+    if not sorted_:
+        return tuple(changes[at] for _, _, at in fresh)
+    found = list(sorted_)
+    for _, _, at in fresh:
+        insort(found, changes[at], key=lambda one: (one.ts, ids[one.key]))
+    return tuple(found)
 
 
 def _steps(
@@ -120,12 +144,13 @@ def _steps(
     return tuple(steps)
 
 
-def _diffs(key: Key, steps: Sequence[tuple[int, str, Any]], ground: Ground) -> Iterator[Diff]:
+def _diffs(key: Key, steps: Sequence[tuple[int, str, Any]], held: Any) -> list[Diff]:
     entity, field = key
-    held = ground.base.get(key)
+    found = []
     for _, own, value in steps:
-        yield Diff(own, entity, field, held, value)
+        found.append(Diff(own, entity, field, held, value))
         held = value
+    return found
 
 
 class _Json:
@@ -146,11 +171,9 @@ class _Json:
         return known[0]
 
 
-def _columns(name: str, rows: Sequence[tuple[Any, ...]]) -> Columns:
-    names = [column for column, _ in TABLES[name]]
-    if not rows:
-        return {column: [] for column in names}
-    return dict(zip(names, (list(column) for column in zip(*rows, strict=True)), strict=True))
+def _columns(names: Sequence[str], rows: Iterable[tuple[Any, ...]]) -> Columns:
+    columns = [list(column) for column in zip(*rows, strict=True)]
+    return dict(zip(names, columns or [[] for _ in names], strict=True))
 
 
 @lru_cache(maxsize=16_384)
@@ -165,16 +188,17 @@ def world_columns(
     """Every column-wise table; ``extra`` gives rows of metric_series, alert and data_gap."""
     json = _Json()
     renewed = found(ground, done.changes, done.ids)
-    tables = {
-        "entity": _columns("entity", _entities(ground, start, now)),
-        "fact": _facts(ground, done, start, json),
-        "edge": _columns("edge", _edges(ground, start)),
-        **_changes(ground, done, {renewal.entity for renewal in renewed}, json),
-        **{
-            name: _columns(name, extra.get(name, []))
-            for name in ("metric_series", "alert", "data_gap")
-        },
+    rows = {
+        "entity": _entities(ground, start, now),
+        "edge": _edges(ground, start),
+        **{name: extra.get(name, []) for name in ("metric_series", "alert", "data_gap")},
     }
+    tables = {
+        name: _columns([column for column, _ in TABLES[name]], given)
+        for name, given in rows.items()
+    }
+    tables["fact"] = _facts(ground, done, start, json)
+    tables |= _changes(ground, done, {renewal.entity for renewal in renewed}, json)
     for renewal in renewed:
         split(tables, ground, renewal)
     return tables
@@ -237,31 +261,30 @@ def _changes(
     ground: Ground, done: Replay, renewed: Collection[int], json: _Json
 ) -> dict[str, Columns]:
     one = [entity.id for entity in ground.entities]
-    changes, diffs = done.changes, done.diffs
+    changes = done.changes
     ids = [done.ids[change.key] for change in changes]
     touched = [
         (own, one[entity], change.role if entity in renewed else "target")
         for own, change in zip(ids, changes, strict=True)
         for entity in change.targets
     ]  # fmt: skip
-    by_field = map(list, zip(*changes, strict=True)) if changes else ([] for _ in Change._fields)
-    told: Columns = dict(zip(Change._fields, by_field, strict=True))
-    ts: list[int] = told["ts"]
-    event: Columns = {name: told.get(name, []) for name, _ in TABLES["change_event"]} | {
+    told = _columns(Change._fields, changes)
+    event = {name: told.get(name, []) for name, _ in TABLES["change_event"]} | {
         "id": ids,
-        "observed_at": [when + _lag(own) for own, when in zip(ids, ts, strict=True)],
+        "observed_at": [ts + _lag(own) for own, ts in zip(ids, told["ts"], strict=True)],
     }
     target: Columns = {
         "event_id": [own for own, _, _ in touched],
         "entity_id": [entity for _, entity, _ in touched],
         "role": [role for _, _, role in touched],
     }
+    steps = _columns(Diff._fields, done.diffs)
     diff: Columns = {
-        "event_id": [diff.change for diff in diffs],
-        "entity_id": [one[diff.entity] for diff in diffs],
-        "field": [diff.field for diff in diffs],
-        "old_json": [json(diff.old) for diff in diffs],
-        "new_json": [json(diff.new) for diff in diffs],
-        "redacted": [False] * len(diffs),
+        "event_id": steps["change"],
+        "entity_id": [one[entity] for entity in steps["entity"]],
+        "field": steps["field"],
+        "old_json": list(map(json, steps["old"])),
+        "new_json": list(map(json, steps["new"])),
+        "redacted": [False] * len(steps["field"]),
     }
     return {"change_event": event, "change_target": target, "change_diff": diff}
