@@ -127,6 +127,16 @@ def test_answer_tables_are_refused_and_other_tables_pass(rejects: Rejects):
     assert rejects("- symptom -> mechanism -> change") == ()
 
 
+def test_tables_of_sentences_are_remarked_on(add: Callable[..., GateReport]):
+    """Two columns of text may be an answer sheet under other names: a person should look."""
+    rows = "| slow logins at noon | too few sessions |\n| queue never drains | writer was paused |"
+    report = add(f"| seen | later found |\n| --- | --- |\n{rows}")
+    assert report.passed
+    assert [(f.rule, f.severity) for f in report.findings] == [("answer-table", "warn")]
+    rows = "| get_change | one change in full |\n| find_paths | how two things connect |"
+    assert add(f"| tool | purpose |\n| --- | --- |\n{rows}").findings == ()
+
+
 def test_an_edit_has_a_size(rejects: Rejects):
     """Sixty lines and a tenth of digits are the limit."""
     letters = "abcdefghijklmnopqrstuvwxyz"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
@@ -93,6 +93,19 @@ def _tables(page: Page) -> Iterator[Hit]:
         heads = " ".join(cells)
         if _HEAD_CAUSE.search(heads) and _HEAD_SIGN.search(heads):
             yield _whole_line(page, number)
+        elif _maps_text(page.lines[number + 1 :]):
+            yield _whole_line(page, number, "warn")
+
+
+def _maps_text(body: Sequence[str]) -> bool:
+    """True for a table that sets sentences beside sentences, whatever its columns are called."""
+    rows = 0
+    for line in body:
+        cells = [cell for cell in line.strip().strip("|").split("|") if cell.strip()]
+        if "|" not in line:
+            break
+        rows += sum(len(re.findall(r"\b[A-Za-z]{2,}\b", cell)) >= 2 for cell in cells) >= 2
+    return rows >= 2
 
 
 def _arrows(page: Page) -> Iterator[Hit]:
@@ -105,7 +118,7 @@ def _arrows(page: Page) -> Iterator[Hit]:
             yield _whole_line(page, number)
 
 
-def _whole_line(page: Page, number: int) -> Hit:
+def _whole_line(page: Page, number: int, severity: Severity = "reject") -> Hit:
     line = page.lines[number - 1]
     place = Place(page, number, 1, number, len(line) + 1)
-    return Hit(TABLE, "reject", place, line[:200], "", "answer table", (), _TABLE_HINT)
+    return Hit(TABLE, severity, place, line[:200], "", "answer table", (), _TABLE_HINT)
