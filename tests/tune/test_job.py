@@ -35,6 +35,7 @@ def go(
     options: TuneOptions = OPTIONS,
     events: list[Any] | None = None,
     ledger: Ledger | None = None,
+    watch: Watch | None = None,
 ) -> TuneResult:
     """Run a job over the project with fakes where none is given."""
     runs = runs or parts.runs(project.needs)
@@ -50,7 +51,7 @@ def go(
             gate=gate or parts.gate(),
             interface=parts.interface(),
             options=options,
-            watch=Watch(),
+            watch=watch or Watch(),
             on_event=(events if events is not None else []).append,
         )
 
