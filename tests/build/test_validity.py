@@ -74,12 +74,14 @@ def test_words_of_the_truth_and_unfilled_blanks_are_leaks(good: Generated):
 
 
 def test_the_walk_stays_within_its_calls(good: Generated):
-    """The scripted walk reaches every link in far fewer calls than it may use."""
+    """The scripted walk proves what the record declares in no more calls than it may use."""
     subject = Subject(SPEC, good)
     walk = Walk(subject)
+    assert "list_alerts does not show the symptom, which the fault declares" in walk.unproved()
     for missing in (walk.symptom(), walk.path(), walk.mechanism()[0], walk.holder()):
         assert not missing
     assert not walk.change()
+    assert walk.unproved() == []
     assert walk.calls <= MOST_CALLS
     walk.close()
 

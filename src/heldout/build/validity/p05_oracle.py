@@ -40,10 +40,10 @@ def _walked(walk: Walk) -> list[str]:
     if cause == "recovered":
         missing += walk.quiet()
     if not truth.culprit_change:
-        return missing
+        return missing or walk.unproved()
     if not named_field(walk.plot, truth.culprit_field, said):
         missing.append("nothing at the seat leads to the field")
-    return [*missing, *walk.holder(), *walk.change()]
+    return [*missing, *walk.holder(), *walk.change()] or walk.unproved()
 
 
 def _unprovable(walk: Walk) -> list[str]:

@@ -49,6 +49,7 @@ class Walk:
         self.subject, self.plot = subject, subject.plot
         self.ground: Ground = subject.plot.land.ground
         self.calls = 0
+        self._proved: set[tuple[str, str]] = set()
         self.withheld = False
         self._session: Session = WorldSession(subject.world)
         self._until = iso(self.plot.now)
@@ -72,6 +73,18 @@ class Walk:
         self.withheld |= bool(data.get("data_gaps"))
         return Answer(data["rows"], data, bool(data.get("data_gaps")))
 
+    def unproved(self) -> list[str]:
+        """What the fault's record declares as evidence and no answer has shown."""
+        apt = {"path": len(self.plot.binding.path) > 1, "scope": bool(members(self.plot)[0])}
+        return [
+            f"{tool} does not show the {link}, which the fault declares"
+            for link, tool in self.plot.binding.fault.evidence
+            if apt.get(link, True) and (link, tool) not in self._proved
+        ]
+
+    def _prove(self, link: str, tool: str) -> None:
+        self._proved.add((link, tool))
+
     def symptom(self) -> list[str]:
         """The service of the alert can be found by its name, and its alert is on record."""
         victim = self.ground.entities[self.plot.binding.victim]
@@ -83,6 +96,7 @@ class Walk:
             found.append("no search finds the alerted service by its name")
         if not any(row["state"] == "firing" for row in rung):
             found.append("no alert of the alerted service is on record")
+        self._prove("symptom", "list_alerts")
         return found
 
     def quiet(self) -> list[str]:
@@ -101,16 +115,25 @@ class Walk:
 
     def path(self) -> list[str]:
         """From the alerted service each failing call leads on to the next, down to the seat."""
-        for at, below in pairwise(self.plot.binding.path):
-            said = [row["pattern"] for row in self._patterns(at) if row["level"] == "ERROR"]
+        for hop, (at, below) in enumerate(pairwise(self.plot.binding.path)):
             own, name = self.ground.id(below), self.ground.name(below)
+            said = self._lines(at, name) if hop == 0 else self._failures(at)
             near = self.ask("get_neighbors", id=self.ground.id(at), direction="out",
                             predicates=list(DEPENDS), limit=PAGE).rows  # fmt: skip
             if not _row(near, "id", own):
                 return [f"the neighbours of {self.ground.name(at)} do not show {name}"]
             if not names(name, said) and not self._moved(below, ["error_share", "latency_p95"]):
                 return [f"nothing leads from {self.ground.name(at)} to {name}"]
+        self._prove("path", "search_logs")
         return []
+
+    def _lines(self, entity: int, query: str) -> list[str]:
+        rows = self.ask("search_logs", entity=self.ground.id(entity), query=query, level="ERROR",
+                        since=self._since, until=self._until, limit=1).rows  # fmt: skip
+        return [row["msg"] for row in rows]
+
+    def _failures(self, entity: int) -> list[str]:
+        return [row["pattern"] for row in self._patterns(entity) if row["level"] == "ERROR"]
 
     def mechanism(self) -> tuple[list[str], str]:
         """(what is missing, what was said): lines, gauge and reports at the seat."""
@@ -119,13 +142,14 @@ class Walk:
         said = [row["pattern"] for row in rows if row["level"] in ("ERROR", "WARN")]
         if not said and not self.withheld:
             return ["the seat's logs say nothing"], ""
-        if (
-            self._routes(2)
-            and fault.gauge.name
-            and not self._moved(binding.seat, [fault.gauge.name])
-        ):
-            return [f"the seat's {fault.gauge.name} does not move"], " ".join(said)
+        self._prove("mechanism", "log_patterns")
+        gauge = fault.gauge.name
+        if self._routes(2) and gauge and not self._moved(binding.seat, [gauge]):
+            return [f"the seat's {gauge} does not move"], " ".join(said)
+        self._prove("mechanism", "query_metrics")
         missing, reported = self._reports()
+        if not missing:
+            self._prove("mechanism", "list_changes")
         return missing, " ".join([*said, *reported])
 
     def _reports(self) -> tuple[list[str], list[str]]:
@@ -169,6 +193,7 @@ class Walk:
             rows = self.ask("get_entity", id=own, fields=[scope.field]).rows
             if not rows or rows[0]["fields"][scope.field]["value"] != value:
                 return [f"{scope.field} does not tell what is reached from what is spared"]
+        self._prove("scope", "get_entity")
         return []
 
     def holder(self) -> list[str]:
@@ -221,6 +246,8 @@ class Walk:
             return ["the change is not listed among those of its entity"]
         if not own or own[0]["new"] != history.rows[0]["new"]:
             return ["the change in full does not show the field"]
+        self._prove("field", "get_field_history")
+        self._prove("change", "get_change")
         return []
 
     def look_around(self) -> None:
