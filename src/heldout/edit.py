@@ -55,6 +55,11 @@ class Edit:
         """Plain data for the ledger and for edit files."""
         return asdict(self)
 
+    @property
+    def rationale(self) -> str:
+        """What an edit says of itself; it is shown to reviewers, so it is checked as well."""
+        return "\n".join((self.reason, self.expected_effect, self.feared_harm))
+
     def added_lines(self) -> tuple[str, ...]:
         """The non-empty lines that the edit brings in."""
         return tuple(line for op in self.ops for line in op.text.splitlines() if line.strip())
@@ -204,16 +209,34 @@ def apply_unified_diff(brain: Brain, text: str, *, where: str = "patch") -> Brai
 
 def read_patch(path: Path, brain: Brain) -> Brain:
     """The brain after a patch file: an edit as JSON, or a unified diff."""
+    text = _patch_text(path)
+    edit = _edit_in(text, str(path))
+    if edit is not None:
+        return apply_edit(brain, edit)
+    return apply_unified_diff(brain, text, where=str(path))
+
+
+def read_rationale(path: Path) -> str:
+    """What the edit in a patch file says of itself; empty for a unified diff."""
+    edit = _edit_in(_patch_text(path), str(path))
+    return edit.rationale if edit is not None else ""
+
+
+def _patch_text(path: Path) -> str:
     try:
-        text = path.read_text(encoding="utf-8")
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise EditError(
             "cannot be read as UTF-8", where=str(path), mend="Name a text file"
         ) from error
-    if text.lstrip().startswith("{"):
-        try:
-            data = json.loads(text)
-        except ValueError as error:
-            raise EditError(f"not JSON ({error})", where=str(path), mend="Correct it") from error
-        return apply_edit(brain, edit_from_plain(data, where=str(path)))
-    return apply_unified_diff(brain, text, where=str(path))
+
+
+def _edit_in(text: str, where: str) -> Edit | None:
+    """The edit that a text is; ``None`` for one that is no JSON object."""
+    if not text.lstrip().startswith("{"):
+        return None
+    try:
+        data = json.loads(text)
+    except ValueError as error:
+        raise EditError(f"not JSON ({error})", where=where, mend="Correct it") from error
+    return edit_from_plain(data, where=where)

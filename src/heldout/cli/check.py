@@ -11,6 +11,7 @@ import typer
 from heldout.cli.options import BaseUrl, Model, Project, SetName
 
 if TYPE_CHECKING:
+    from heldout.gate.command import Form
     from heldout.settings import Settings
 
 
@@ -26,6 +27,13 @@ def check(
         typer.Option("--base", help="Brain that was there before; only what is new rejects."),
     ] = None,
     as_json: Annotated[bool, typer.Option("--json", help="Print the report as JSON.")] = False,
+    as_sarif: Annotated[
+        bool, typer.Option("--sarif", help="Print it as SARIF 2.1.0, for code hosts and editors.")
+    ] = False,
+    stored: Annotated[
+        bool,
+        typer.Option("--stored", help="Check every stored proposal again, after new incidents."),
+    ] = False,
     behaviour: Annotated[
         bool,
         typer.Option("--behaviour", help="Probe with the model, on train, instead of reading."),
@@ -41,16 +49,20 @@ def check(
 ) -> None:
     """Check a brain or a patch for facts of an incident.
 
-    Exit 3 when it is refused; a gate that cannot run refuses (exit 1). With --behaviour the model
+    Exit 0 when it is clean and 3 when it is refused. A brain or patch that cannot be read and a
+    gate that cannot run refuse as well (exit 1), words that do not fit end with 2. As JSON or SARIF
+    a check that could not be made says so in the place of a report. With --behaviour the model
     is asked: with the alert alone, under other names, without each added line; and canaries are
     looked for everywhere. With --split nothing of one side of a set may stand on the other.
     """
-    from heldout.brain import load_brain
     from heldout.errors import UsageError
-    from heldout.gate import check_brain, check_patch, render
     from heldout.settings import load_settings
 
     settings = load_settings(project)
+    if (as_json and as_sarif) or (as_sarif and (split or behaviour or stored)):
+        raise UsageError("--sarif stands alone", mend="Leave the other words out")
+    if stored and (target or base or behaviour or split):
+        raise UsageError("--stored looks at proposals", mend="Leave the other words out")
     if split:
         if target or base or behaviour:
             raise UsageError("--split looks at no brain", mend="Leave the other words out")
@@ -64,15 +76,42 @@ def check(
         probed = check_behaviour(settings, asked, ProgressLine(quiet=as_json))
         typer.echo(json.dumps(probed.plain(), indent=1) if as_json else probed.text())
         raise typer.Exit(0 if probed.passed else 3)
-    path = target or settings.brain
-    if not path.exists():
-        raise UsageError("no such file or folder", where=str(path), mend="Name a brain or a patch")
-    if path.is_dir():
-        report = check_brain(settings, path, base=load_brain(base) if base else None)
-    else:
-        report = check_patch(settings, path, base or settings.brain)
-    typer.echo(json.dumps(report.plain(), indent=1) if as_json else render(report))
+    if stored:
+        _recheck(settings, as_json)
+        return
+    _read(settings, target, base, "sarif" if as_sarif else "json" if as_json else "text")
+
+
+def _read(settings: Settings, target: Path | None, base: Path | None, form: Form) -> None:
+    from heldout.errors import HeldoutError
+    from heldout.gate import check_target
+    from heldout.gate.command import failure_shown, shown
+
+    try:
+        report = check_target(settings, target, base)
+    except HeldoutError as error:
+        if form != "text":
+            typer.echo(failure_shown(error, form))
+        raise
+    typer.echo(shown(report, form, settings, target))
     if not report.passed:
+        raise typer.Exit(3)
+
+
+def _recheck(settings: Settings, as_json: bool) -> None:
+    from heldout.gate import check_stored, render
+
+    found = check_stored(settings)
+    if as_json:
+        typer.echo(json.dumps([one.plain() for one in found], indent=1))
+    else:
+        for one in found:
+            word = "clean" if one.report.passed else "refused"
+            typer.echo(f"proposal {one.proposal} · brain {one.after_hash[:12]} · {word}")
+            if not one.report.passed:
+                typer.echo(render(one.report))
+        typer.echo(f"{len(found)} proposal(s) checked again")
+    if not all(one.report.passed for one in found):
         raise typer.Exit(3)
 
 

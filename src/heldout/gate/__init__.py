@@ -4,7 +4,7 @@ It runs as a child process, the only one besides score and build that opens both
 and hands back findings in which the held-out half is redacted.
 """
 
-from heldout.gate.command import check_brain, check_patch
+from heldout.gate.command import check_brain, check_patch, check_stored, check_target
 from heldout.gate.process import GateProcess
 from heldout.gate.report import GATE_VERSION, Finding, GateReport, render
 
@@ -15,5 +15,7 @@ __all__ = [
     "GateReport",
     "check_brain",
     "check_patch",
+    "check_stored",
+    "check_target",
     "render",
 ]

@@ -59,6 +59,10 @@ class Finding:
         """``file:line:column``, as editors jump to it."""
         return f"{self.file}:{self.line}:{self.column}"
 
+    def plain(self) -> dict[str, Any]:
+        """Plain data."""
+        return {**asdict(self), "sources": [source._asdict() for source in self.sources]}
+
     def redacted(self) -> Finding:
         """The finding without a word about the incident that it belongs to."""
         return replace(
@@ -104,7 +108,7 @@ class GateReport:
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the ledger and for ``--json``."""
-        return {**asdict(self), "findings": [asdict(finding) for finding in self.findings]}
+        return {**asdict(self), "findings": [finding.plain() for finding in self.findings]}
 
 
 def report_from_plain(data: Mapping[str, Any]) -> GateReport:
@@ -122,7 +126,7 @@ def report_from_plain(data: Mapping[str, Any]) -> GateReport:
 
 
 def _finding(data: Mapping[str, Any]) -> Finding:
-    sources = tuple(Provenance(*map(str, one)) for one in data["sources"])
+    sources = tuple(Provenance(**one) for one in data["sources"])
     return Finding(**{**data, "sources": sources})
 
 

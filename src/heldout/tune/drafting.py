@@ -149,7 +149,7 @@ async def _gate(job: Context, state: State, edit: Edit, after: Brain, stem: str)
                 job.gate.check,
                 job.base,
                 after,
-                rationale=_rationale(edit),
+                rationale=edit.rationale,
                 job_texts=tuple(state.reasonings),
             )
         except GateError as error:
@@ -182,11 +182,6 @@ def _from_findings(detail: Mapping[str, Any]) -> _Refusal:
     rationale_only = bool(findings) and all(one["file"] == RATIONALE for one in findings)
     why = f"the checker refused it: {', '.join(rules)}"
     return _Refusal("gate", why, told, marked, rationale_only)
-
-
-def _rationale(edit: Edit) -> str:
-    """What an edit says of itself; it is shown to reviewers, so it is checked as well."""
-    return "\n".join((edit.reason, edit.expected_effect, edit.feared_harm))
 
 
 def _plainly(edit: Edit) -> Edit:
@@ -259,7 +254,7 @@ async def _mend(
         expected_effect=edit.expected_effect,
         feared_harm=edit.feared_harm,
     )
-    said = _rationale(mended)
+    said = mended.rationale
     return _plainly(mended) if any(one and one in said for one in refusal.marked) else mended
 
 
