@@ -12,9 +12,9 @@ import pytest
 from tests.behaviour.conftest import Lab, plus
 from tests.behaviour.reader import METHOD
 
-from heldout.behaviour import RunWatch, Watch, WatchedClient, closed_book, read_watch, search
-from heldout.behaviour.canaries import canary_hash
+from heldout.behaviour import RunWatch, WatchedClient, closed_book, search
 from heldout.brain import Brain
+from heldout.canaries import Watch, canary_hash, read_watch
 from heldout.errors import CanaryFound, GateError
 from heldout.llm import ModelReply, ModelRequest
 from heldout.settings import Settings
@@ -92,7 +92,7 @@ def test_specs_that_cannot_be_read_stop_everything(settings: Settings) -> None:
 
 def test_the_child_takes_the_gates_role(settings: Settings) -> None:
     """Its output is the mapping alone, so nothing else of a spec leaves it."""
-    command = [sys.executable, "-m", "heldout.behaviour", "--project", str(settings.root)]
+    command = [sys.executable, "-m", "heldout.canaries", "--project", str(settings.root)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     plain = json.loads(done.stdout)
     assert set(plain.values()) == {"train", "test"}

@@ -8,8 +8,9 @@ from typing import Any
 
 import pytest
 
-from heldout.behaviour import ProbeOptions, Watch
+from heldout.behaviour import ProbeOptions
 from heldout.brain import Brain, load_brain
+from heldout.canaries import Watch
 from heldout.edit import apply_edits, apply_unified_diff, diff_hash, edit_from_plain
 from heldout.errors import ConfigError, UsageError
 from heldout.gate.report import HELD_OUT_HINT, Finding

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 from tests.tune.test_job import GOOD, NEAR, OPTIONS, OVERLAY, go, line
 
-from heldout.behaviour import Counts, ProbeOptions, Survival, Watch, invariance
-from heldout.behaviour.canaries import canary_hash
+from heldout.behaviour import Counts, ProbeOptions, Survival, invariance
 from heldout.behaviour.renaming import Renamed
+from heldout.canaries import Watch, canary_hash
 from heldout.review import page
 from heldout.store.queries import edit_events, jobs, proposals
 from heldout.tune import TuneOptions

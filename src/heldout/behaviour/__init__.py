@@ -6,7 +6,7 @@ work on train only.
 """
 
 from heldout.behaviour.bench import Bench, Plays, Setup
-from heldout.behaviour.canaries import RunWatch, Watch, WatchedClient, read_watch, search
+from heldout.behaviour.canaries import RunWatch, WatchedClient, search
 from heldout.behaviour.closed_book import ClosedBook, closed_book
 from heldout.behaviour.lines import Line, Unit, units, whole
 from heldout.behaviour.options import ProbeOptions
@@ -27,12 +27,10 @@ __all__ = [
     "Survival",
     "Unit",
     "UnitReport",
-    "Watch",
     "WatchedClient",
     "closed_book",
     "invariance",
     "probe",
-    "read_watch",
     "search",
     "units",
     "whole",

@@ -39,9 +39,10 @@ def check_behaviour(settings: Settings, asked: Probing, say: Say = SILENT) -> Be
 
 
 async def _probe(settings: Settings, asked: Probing, say: Say) -> BehaviourReport:
-    from heldout.behaviour import Bench, ProbeOptions, RunWatch, probe, read_watch, search, whole
+    from heldout.behaviour import Bench, ProbeOptions, RunWatch, probe, search, whole
     from heldout.behaviour.ablation import paired
     from heldout.build import cases
+    from heldout.canaries import read_watch
     from heldout.graph import WorldInterface
     from heldout.run import Arm, Budget, Caps
     from heldout.split import declare_process

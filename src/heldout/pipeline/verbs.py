@@ -179,8 +179,10 @@ def play_train(settings: Settings, asked: Playing, say: Say = SILENT) -> Played:
 
 
 async def _play_train(settings: Settings, asked: Playing, say: Say) -> Played:
+    from heldout.behaviour import RunWatch
     from heldout.brain import load_brain
     from heldout.build import cases
+    from heldout.canaries import read_watch
     from heldout.graph import WorldInterface
     from heldout.run import Arm, Limits, Plan, play
     from heldout.run.reduce import final, run_status, summary
@@ -213,8 +215,10 @@ async def _play_train(settings: Settings, asked: Playing, say: Say) -> Played:
         max_invalid=settings.run.max_invalid,
         base_url=asked.base_url or settings.models.base_url,
     )
+    canaries = await asyncio.to_thread(read_watch, settings)
     with Ledger.open(settings.ledger) as ledger:
         remember_brain(ledger, brain)
+        watch = RunWatch(canaries, ledger)
         result = await play(
             plan,
             ledger,
@@ -222,6 +226,7 @@ async def _play_train(settings: Settings, asked: Playing, say: Say) -> Played:
             interface=WorldInterface(),
             on_progress=lambda state: say(progress_words(state)),
         )
+        watch.check(result.run)
     arm = summary(list(result.outcomes), plan, "brain")
     usd = "unknown" if arm.usd is None else f"{arm.usd:.2f}"
     whole = arm.solved + arm.unsolved + arm.unpaired

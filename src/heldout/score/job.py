@@ -16,7 +16,9 @@ from dataclasses import dataclass, field, fields, replace
 from functools import partial
 from typing import Any
 
+from heldout.behaviour import RunWatch
 from heldout.brain import Brain
+from heldout.canaries import Watch, canary_hashes
 from heldout.compare import Footprints, final_outcomes
 from heldout.errors import ProviderUnavailable, UsageError
 from heldout.floors import Floor, generous_judge, play_floors
@@ -120,7 +122,9 @@ async def run_score(
     if not request.resume:
         ledger.append_group(_opening_rows(opening, request, brains))
         await ledger.aflush()
+    watch = RunWatch(Watch(canary_hashes(settings, access)), ledger)
     results = await _play(opening, ledger, settings, request, given, tell)
+    watch.check(f"of score {opening.score}")
     material = _material(settings, access, opening, results)
     _require_answers(opening.score, material)
     result = replace(

@@ -10,8 +10,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from heldout.behaviour import RunWatch, Watch, WatchedClient, read_watch
+from heldout.behaviour import RunWatch, WatchedClient
 from heldout.brain import Brain, load_brain
+from heldout.canaries import Watch, read_watch
 from heldout.errors import CanaryFound, CapReached, ConfigError, HeldoutError, UsageError
 from heldout.interface import Interface
 from heldout.propose import cluster, next_cluster, strategy

@@ -6,8 +6,9 @@ import asyncio
 from collections.abc import Sequence
 from typing import Any
 
-from heldout.behaviour import RunWatch, read_watch
+from heldout.behaviour import RunWatch
 from heldout.brain import Brain
+from heldout.canaries import read_watch
 from heldout.errors import UsageError
 from heldout.interface import Interface
 from heldout.run.caps import Budget, Caps
