@@ -8,7 +8,14 @@ from typing import Any
 
 import pytest
 
-from heldout.errors import LooksExhausted, ProviderRefused, ProviderUnavailable, UsageError
+from heldout.canaries import canary_hash
+from heldout.errors import (
+    CanaryFound,
+    LooksExhausted,
+    ProviderRefused,
+    ProviderUnavailable,
+    UsageError,
+)
 from heldout.score import endpoint_hash, read_score
 from heldout.store import queries
 
@@ -258,3 +265,16 @@ def test_no_trap_left_is_refused_before_anything_is_opened(bench: Any, make_acto
     with pytest.raises(UsageError, match="no trap"):
         bench.score(make_actor(helped), exclude=names)
     assert queries.scores(bench.ledger) == []
+
+
+def test_a_canary_in_what_was_played_ends_the_score(
+    bench: Any, make_actor: Any, monkeypatch: pytest.MonkeyPatch
+):
+    """A score over prompts that leak is worth nothing: it ends with an error, its look counted."""
+    said = {canary_hash("submit_diagnosis"): "test"}
+    monkeypatch.setattr("heldout.score.job.canary_hashes", lambda *_: said)
+    with pytest.raises(CanaryFound, match="of score"):
+        bench.score(make_actor(helped))
+    row = queries.scores(bench.ledger)[0]
+    assert row.outcome is None
+    assert len(queries.looks(bench.ledger, "openai/actor@low")) == 14
