@@ -18,10 +18,10 @@ from heldout.llm.simulated.transcript import Transcript
 
 TEMPER = Temper(
     habit={
-        "window": 0.21, "origin": 0.27, "proximity": 0.26, "fleet": 0.15, "narrow": 0.35,
-        "downstream": 0.93, "diff": 0.35, "none": 0.20, "overcorrection": 0.0, "symptom": 0.12,
-        "bigdiff": 0.25, "reaction": 0.30, "gap": 0.45, "hint": 0.45, "identity": 0.40,
-        "undone": 0.35, "alerts": 0.60, "unproven": 0.15, "abstain": 0.0,
+        "window": 0.23, "origin": 0.30, "proximity": 0.28, "fleet": 0.15, "narrow": 0.35,
+        "downstream": 0.93, "diff": 0.35, "none": 0.20, "overcorrection": 0.0, "symptom": 0.15,
+        "bigdiff": 0.30, "reaction": 0.40, "gap": 0.60, "hint": 0.50, "identity": 0.55,
+        "undone": 0.50, "alerts": 0.70, "unproven": 0.15, "abstain": 0.0,
     },
     best=0.985,
     heeds=1.0,

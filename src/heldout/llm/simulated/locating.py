@@ -32,6 +32,8 @@ SURE = 2.6
 """A likeness from which on nothing better is looked for."""
 LEAST = 1.1
 """A likeness below which a field is not taken for the one."""
+_CALLS = 20
+"""After so many calls the search for the setting ends: the changes must still be looked at."""
 _ROUNDS = 4
 _HUBS = 3
 """How many connected things are followed onwards per round."""
@@ -115,13 +117,13 @@ def locate(desk: Desk, reads: int) -> Steps[None]:
     yield from _named_holder(desk, search, done)
     pool: dict[str, Thing] = {}
     for step in range(_ROUNDS):
-        if search.score >= SURE or len(done) >= reads:
+        if search.score >= SURE or len(done) >= reads or len(desk.asked) >= _CALLS:
             break
         yield from _widen(desk, pool, step)
         for ranked in _ranked(desk, pool.values(), messages):
             if not ranked.likely or ranked.thing.id in done:
                 continue
-            if search.score >= SURE or len(done) >= reads:
+            if search.score >= SURE or len(done) >= reads or len(desk.asked) >= _CALLS:
                 break
             done.add(ranked.thing.id)
             yield from _inspect(desk, ranked.thing, search)
