@@ -15,7 +15,10 @@ ARM_NOTES = {
     "placebo": "as many lines as the change, about something else",
     "format": "the brain before with other list marks and headings",
 }
-_KINDS = {"fault": "fault: ", "trap": "trap: ", "fault seen": "", "trap seen": ""}
+_KINDS = {
+    "fault": "fault: ", "family": "family: ", "trap": "trap: ",
+    "fault seen": "", "family seen": "", "trap seen": "",
+}  # fmt: skip
 
 
 def usd(value: float | None) -> str:

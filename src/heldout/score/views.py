@@ -31,7 +31,7 @@ class Material:
     """What the views are made from.
 
     ``outcomes`` are final ones by arm; ``faults`` names the fault of each held-out incident;
-    ``train_faults`` and ``train_traps`` are what the train half contains.
+    ``train_faults``, ``train_families`` and ``train_traps`` are what the train half contains.
     """
 
     cases: Sequence[Case]
@@ -39,6 +39,7 @@ class Material:
     repeats: int
     faults: Mapping[str, str] = field(default_factory=dict)
     train_faults: frozenset[str] = frozenset()
+    train_families: frozenset[str] = frozenset()
     train_traps: frozenset[str] = frozenset()
     footprints: Footprints = field(default_factory=Footprints)
 
@@ -153,16 +154,19 @@ def _why(
 
 
 def breakdown(material: Material, pairs: Sequence[Pair]) -> tuple[Breakdown, ...]:
-    """Traps by fault and by trap, each seen in train or not, and those two groups in sum."""
+    """Traps by fault, family and trap, each seen in train or not, and those groups in sum."""
     by_id = {case.incident.id: case for case in material.cases}
     faults: dict[str, list[Pair]] = {}
+    families: dict[str, list[Pair]] = {}
     traps: dict[str, list[Pair]] = {}
     sums: dict[tuple[str, bool], list[Pair]] = {}
     for pair in pairs:
         case = by_id[pair.incident]
         fault = material.faults.get(pair.incident) or case.family
         faults.setdefault(fault, []).append(pair)
+        families.setdefault(case.family, []).append(pair)
         sums.setdefault(("fault seen", fault in material.train_faults), []).append(pair)
+        sums.setdefault(("family seen", case.family in material.train_families), []).append(pair)
         for trap in case.traps:
             traps.setdefault(trap, []).append(pair)
         all_seen = set(case.traps) <= material.train_traps
@@ -171,12 +175,15 @@ def breakdown(material: Material, pairs: Sequence[Pair]) -> tuple[Breakdown, ...
         _row("fault", name, name in material.train_faults, faults[name]) for name in sorted(faults)
     ]
     rows += [
+        _row("family", name, name in material.train_families, families[name])
+        for name in sorted(families)
+    ]
+    rows += [
         _row("trap", name, name in material.train_traps, traps[name]) for name in sorted(traps)
     ]
     for (kind, seen), group in sorted(sums.items()):
-        what = "fault" if kind == "fault seen" else "every trap"
-        label = f"{what} {'seen' if seen else 'not seen'} in train"
-        rows.append(_row("fault seen" if kind == "fault seen" else "trap seen", label, seen, group))
+        what = "every trap" if kind == "trap seen" else kind.split(" ", 1)[0]
+        rows.append(_row(kind, f"{what} {'seen' if seen else 'not seen'} in train", seen, group))
     return tuple(rows)
 
 
