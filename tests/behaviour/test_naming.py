@@ -42,6 +42,7 @@ def judge(monkeypatch: pytest.MonkeyPatch, tmp_path) -> Naming:
         {"id": "e-00000002", "name": "tarn-orbit-db"},
         {"id": "e-00000003", "name": "other-thing"},
     ]
+    naming._names.cache_clear()
     monkeypatch.setattr(naming, "read_table", lambda world, table: rows)
     incident = Incident("inc-1", "set", ALERT, tmp_path, "d")
     case = Case(incident, "train", "trap", "d", "f", (), "g", "simulated", tmp_path, "t")

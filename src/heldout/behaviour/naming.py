@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
 
 from heldout.graph import read_table
 from heldout.interface import Submission
@@ -28,7 +30,6 @@ class Naming:
 
     def __init__(self, cases: Sequence[Case]) -> None:
         self._cases = {case.incident.id: case for case in cases}
-        self._names: dict[str, tuple[str, ...]] = {}
 
     def __call__(self, submission: Submission, truth: Truth) -> Verdict:
         """The verdict on one answer; its reasoning says facets only, never what is right."""
@@ -37,12 +38,12 @@ class Naming:
         exact = judge_exact(submission, truth).criteria
         said = words(" ".join(_prose(submission)))
         named = dict.fromkeys((*FACETS, CERTAIN), False)
-        names = self._entity_names(case, truth)
+        names = _names(case.incident.world, truth.accepted_entities)
         if truth.accepted_entities and NONE not in truth.accepted_entities:
             by_id = bool(submission.root_cause_entity) and exact["entity"]
             given = any(holds(alert, name) for name in names)
             named["entity"] = by_id or (not given and any(holds(said, name) for name in names))
-            named[CERTAIN] |= by_id
+            named[CERTAIN] |= by_id and str(submission.root_cause_entity) not in case.incident.alert
         if truth.accepted_changes:
             by_id = bool(submission.root_cause_change) and exact["change"]
             field = _field(truth)
@@ -56,14 +57,13 @@ class Naming:
         text = f"names {', '.join(facets)}" if facets else "names nothing of the cause"
         return Verdict("pass" if facets else "fail", text, NAME, named)
 
-    def _entity_names(self, case: Case, truth: Truth) -> tuple[str, ...]:
-        incident = truth.incident
-        if incident not in self._names:
-            accepted = set(truth.accepted_entities)
-            rows = read_table(case.incident.world, "entity") if accepted else []
-            found = (str(row["name"]) for row in rows if row["id"] in accepted)
-            self._names[incident] = tuple(dict.fromkeys(name for name in found if len(name) > 3))
-        return self._names[incident]
+
+@lru_cache(maxsize=512)
+def _names(world: Path, accepted: tuple[str, ...]) -> tuple[str, ...]:
+    """The names of accepted entities; those of three letters and fewer stand in any text."""
+    rows = read_table(world, "entity") if accepted else []
+    found = (str(row["name"]) for row in rows if row["id"] in accepted)
+    return tuple(dict.fromkeys(name for name in found if len(name) > 3))
 
 
 def _prose(submission: Submission) -> tuple[str, ...]:
