@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heldout.build import PLANS
-from heldout.build.plans import halves
+from heldout.build.splitting import halves
 from heldout.graph import write_world
 from heldout.simulate import GENERATOR, generate
 from heldout.split import read_split
