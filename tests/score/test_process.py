@@ -33,6 +33,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Settings:
     root = tmp_path_factory.mktemp("project")
     shutil.copy(ROOT / "heldout.toml", root)
     shutil.copytree(ROOT / "brain", root / "brain")
+    shutil.copytree(ROOT / "checkers", root / "checkers")
     whole = read_split(ROOT / "datasets" / "prod_hard")
     small = root / "datasets" / "prod_hard"
     shutil.copytree(ROOT / "datasets" / "prod_hard", small)

@@ -25,7 +25,7 @@ READ: Mapping[str, tuple[str, ...]] = {
 }
 """What an inventory reads of a world: columns by table."""
 
-_BUILD = "Run 'heldout build'; until then nothing is let through"
+_BUILD = "Run 'heldout build --all'; until then nothing is let through"
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,8 @@ def _sureness(score: Score) -> str:
         score.harm.sentence(),
         f"what this set can show: {score.detectable.sentence()}",
     ]
+    if score.clearance is not None:
+        lines.append(score.clearance.sentence())
     if score.fresh is not None:
         lines.append(
             f"incidents never opened before: {score.fresh.count('fixed')} fixed, "

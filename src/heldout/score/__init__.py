@@ -4,6 +4,7 @@
 ``run_score`` is what that process does. ``Score`` is what both leave in the ledger.
 """
 
+from heldout.score.clearance import Clearance
 from heldout.score.job import Given, Progress, detectable_before, run_score
 from heldout.score.looks import Looks
 from heldout.score.process import ScoreResult, start
@@ -19,6 +20,7 @@ from heldout.score.result import (
 
 __all__ = [
     "Breakdown",
+    "Clearance",
     "Controls",
     "EvidenceClass",
     "Given",

@@ -1,8 +1,8 @@
 """One opening of the held-out half, from the budget of looks to the stored result.
 
-The order is the point: brains, incidents and budget are checked, the floors are played (no model),
-the endpoint is written and hashed together with the looks, and only then is a model called. Nothing
-here writes to a brain.
+The order is the point: brains, incidents and budget are checked, the gate is asked about the brain
+after, the floors are played (no model), the endpoint is written and hashed together with the looks,
+and only then is a model called. Nothing here writes to a brain.
 """
 
 from __future__ import annotations
@@ -31,6 +31,7 @@ from heldout.run.plan import Outcome, Plan, RunResult
 from heldout.run.play import ClientFactory, play
 from heldout.run.play import resume as resume_run
 from heldout.score.arms import Brains, plans_for
+from heldout.score.clearance import Clearance, Gate, clear, clearance_of
 from heldout.score.looks import Looks, choose, looks_of
 from heldout.score.request import ScoreRequest, endpoint, endpoint_hash
 from heldout.score.result import Score
@@ -72,13 +73,15 @@ OnProgress = Callable[[Progress], None]
 class Given:
     """What stands in the place of a set's test half, its worlds, the model's client, the judge.
 
-    Empty for every real score; for tests and for environments of one's own.
+    Empty for every real score; for tests and for environments of one's own. With ``cases`` of one's
+    own the project's gate knows nothing of them, and only a ``gate`` that is given is asked.
     """
 
     cases: Sequence[Case] | None = None
     interface: Interface | None = None
     client_factory: ClientFactory | None = None
     judge: Judge | None = None
+    gate: Gate | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,6 +96,7 @@ class _Opening:
     floors: tuple[Floor, ...]
     unfinished: Mapping[str, str] = field(default_factory=dict)
     """Runs of a killed score that are gone on with, by their first arm."""
+    clearance: Clearance | None = None
 
 
 async def run_score(
@@ -106,14 +110,17 @@ async def run_score(
 ) -> Score:
     """Score ``request.after`` against ``request.before`` on the held-out half.
 
-    Raises LooksExhausted, UsageError, and whatever stops a run; the looks stay counted, and
-    ``request.resume`` goes on with the same one.
+    Raises LooksExhausted, UsageError, GateRejected before a look is counted, and whatever stops a
+    run; then the looks stay counted, and ``request.resume`` goes on with the same one.
     """
     tell = on_progress or (lambda progress: None)
     began, cpu = time.monotonic(), time.process_time()
     ModelName.parse(request.model)
     brains = Brains(brain(ledger, request.before), brain(ledger, request.after))
     admitted = _admit(settings, ledger, request, given)
+    admitted = replace(
+        admitted, clearance=await asyncio.to_thread(_cleared, settings, admitted, brains, given)
+    )
     tell(Progress("worlds"))
     every = given.cases if given.cases is not None else _cases(settings, request, access)
     given = replace(given, interface=given.interface or _worlds())
@@ -164,6 +171,18 @@ class _Admitted:
     looks: Looks
     started: dict[str, Any] | None
     runs: Mapping[str, str]
+    clearance: Clearance | None = None
+
+
+def _cleared(
+    settings: Settings, admitted: _Admitted, brains: Brains, given: Given
+) -> Clearance | None:
+    """What the gate says of the brain after; a score that is gone on with keeps what was said."""
+    if admitted.started is not None:
+        return clearance_of(admitted.started["pins"], brains.after)
+    if given.cases is not None and given.gate is None:
+        return None
+    return clear(settings, brains.before, brains.after, given.gate)
 
 
 def _admit(settings: Settings, ledger: Ledger, request: ScoreRequest, given: Given) -> _Admitted:
@@ -204,7 +223,8 @@ def _open(
     cases = tuple(case for case in every if case.incident.id in chosen)
     if not any(case.is_trap for case in cases):
         raise UsageError("no trap incident is left to score", mend="Exclude fewer incidents")
-    pins = {**request.pins, "judge": judge_hash(), "nonce": admitted.nonce}
+    gate = admitted.clearance.pins() if admitted.clearance else {}
+    pins = {**request.pins, **gate, "judge": judge_hash(), "nonce": admitted.nonce}
     plans = plans_for(settings, request, brains, cases, pins)
     plain = endpoint(settings, request, cases, plans, admitted.excluded)
     started = admitted.started
@@ -217,7 +237,10 @@ def _open(
     if request.floors:
         tell(Progress("floors"))
         floors = play_floors(cases, given.interface or _worlds(), generous_judge)
-    return _Opening(admitted.score, cases, plans, plain, admitted.looks, floors, admitted.runs)
+    return _Opening(
+        admitted.score, cases, plans, plain, admitted.looks, floors, admitted.runs,
+        admitted.clearance,
+    )  # fmt: skip
 
 
 def _unfinished(ledger: Ledger, name: str) -> tuple[str, dict[str, Any]]:
@@ -251,6 +274,7 @@ def _row(opening: _Opening, request: ScoreRequest, brains: Brains) -> dict[str, 
         "after_hash": brains.after.hash,
         "endpoint_json": opening.endpoint,
         "endpoint_hash": endpoint_hash(opening.endpoint),
+        **(opening.clearance.row() if opening.clearance else {}),
     }
 
 
@@ -363,6 +387,7 @@ def _material(
         repeats=plan.repeats,
         faults={spec.id: spec.fault for spec in test},
         train_faults=frozenset(spec.fault for spec in train if spec.kind == "trap"),
+        train_families=frozenset(spec.family for spec in train if spec.kind == "trap"),
         train_traps=frozenset(trap for spec in train for trap in spec.traps),
         footprints=Footprints(_known_entities(opening.cases)),
     )
@@ -436,6 +461,7 @@ def _result(
         seconds=0.0,
         cpu_seconds=0.0,
         usd=None if None in prices else sum(price or 0.0 for price in prices),
+        clearance=opening.clearance,
     )
 
 

@@ -30,8 +30,8 @@ class ScoreRequest(BaseModel):
     """One opening of the held-out half. Crosses the process boundary as JSON.
 
     ``before`` and ``after`` are hashes of brains that the ledger keeps. ``pins`` are further hashes
-    to record: checkers, gate, inventory, vocabulary. ``resume`` goes on with a score that was
-    killed: same look, same endpoint, nothing finished is paid for again.
+    to record beside those of gate and judge. ``resume`` goes on with a score that was killed: same
+    look, same endpoint, nothing finished is paid for again.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)

@@ -13,6 +13,7 @@ from pydantic import TypeAdapter, ValidationError
 from heldout.compare import Comparison, Side
 from heldout.errors import StoreError
 from heldout.floors import Floor
+from heldout.score.clearance import Clearance
 from heldout.score.looks import Looks
 from heldout.stats import DetectableGain, Harm
 
@@ -83,9 +84,9 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Traps that share a property (a fault, a trap, seen in train or not). Exploratory."""
+    """Traps that share a fault, a family, a trap, or were seen in train or not. Exploratory."""
 
-    kind: Literal["fault", "trap", "fault seen", "trap seen"]
+    kind: Literal["fault", "family", "trap", "fault seen", "family seen", "trap seen"]
     name: str
     seen_in_train: bool
     incidents: int
@@ -142,6 +143,8 @@ class Score:
     seconds: float
     cpu_seconds: float
     usd: float | None
+    clearance: Clearance | None = None
+    """What the gate said of the brain after, ``None`` where none was asked."""
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the ledger."""

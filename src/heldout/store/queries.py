@@ -151,6 +151,12 @@ class ScoreRow:
     report_path: str | None
     started: int
     ended: int | None
+    gate_version: str | None
+    inventory_hash: str | None
+    vocabulary_hash: str | None
+    checkers_hash: str | None
+    findings: int | None
+    exceptions: int | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -184,6 +190,8 @@ class GateRow:
     checkers_hash: str | None
     seconds: float | None
     at: int
+    exceptions: int | None
+    excused: int | None
 
 
 @dataclass(frozen=True, slots=True)

@@ -217,6 +217,8 @@ def _report_row(job: Context, edit: Edit, after: Brain, report: GateReport) -> d
         "inventory_hash": report.inventory_hash,
         "vocabulary_hash": report.vocabulary_hash,
         "checkers_hash": report.checkers_hash,
+        "exceptions": report.exceptions,
+        "excused": report.excused,
         "seconds": float(report.seconds),
     }
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.store.migrations import m001_initial
+from heldout.store.migrations import m001_initial, m002_clearance
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,5 +16,8 @@ class Migration:
     statements: tuple[str, ...]
 
 
-MIGRATIONS: tuple[Migration, ...] = (Migration(1, "initial", m001_initial.STATEMENTS),)
+MIGRATIONS: tuple[Migration, ...] = (
+    Migration(1, "initial", m001_initial.STATEMENTS),
+    Migration(2, "clearance", m002_clearance.STATEMENTS),
+)
 """In order and without a gap. A step that was ever released is never changed."""
