@@ -130,7 +130,7 @@ _WORDS: Mapping[str, str] = {
     "noneword": "none no+culprit no+change without+a+culprit empty blank unknown undetermined null",
     "say": """say answer report submit state write admit leave conclude put return declare respond
         name use prefer accept tell fine set be own+up""",
-    "unproven": """not+be+prove not+proven can+not+be not+prove can+not+establish unproven
+    "unproven": """nothing+can+be+proven nothing+be+proven not+be+prove not+proven can+not+be not+prove can+not+establish unproven
         can+not+tell inconclusive not+establish unprovable not+be+establish not+be+determine
         not+be+identify not+known not+know""",
     "guess": "guess invent make+up fabricate speculate unsupported wrong+culprit likeliest force",
@@ -149,11 +149,11 @@ _WORDS: Mapping[str, str] = {
         blip alarm it one fail page""",
     "falsealarm": "false+alarm false+positive spurious",
     "genuine": "real true genuine present+is be+present unhealthy really+show still+true",
-    "ended": """still recover over end clear stop pass go+on ongoing resolve exist present+still
+    "ended": """continue persist last cease resolve+itself still recover over end clear stop pass go+on ongoing resolve exist present+still
         be+present be+there still+there by+itself any+more normal""",
-    "recovered": "recover back+to+normal heal any+more",
-    "impact": "impact symptom",
-    "confirm": """confirm verify check validate make+sure see look ask establish rule+out
+    "recovered": """healthy+again fine+again recover back+to+normal heal any+more""",
+    "impact": """really+affected user+be+affected impact symptom""",
+    "confirm": """make+certain find+out be+sure confirm verify check validate make+sure see look ask establish rule+out
         hold+against compare doubt search hunt""",
     "doubt": "doubt question distrust",
     "claim": """claim describe say suggest name propose voice point+at offer state decide
@@ -163,17 +163,17 @@ _WORDS: Mapping[str, str] = {
     "caution": """beware careful caution cautious can may could might mind sceptical skeptical
         mislead common""",
     # big changes
-    "big": """big large huge bulk bundle bundled mass squash dozen many long forty hundred
+    "big": """lot+of great+many plenty big large huge bulk bundle bundled mass squash dozen many long forty hundred
         several however+many more+field""",
     "bulk": "change apply diff merge pr pull+request edit commit migration",
     "altered": "field setting resource line",
-    "whole": """whole complete full fully entire all every each rest field+by+field remainder
+    "whole": """last+of+them to+the+last line+by+line whole complete full fully entire all every each rest field+by+field remainder
         end+to+end to+the+end""",
     "fullread": """read look open go+through page+through page inspect check examine fetch search
         see study scan walk+through""",
     "halt": "stop halt end",
     # the order of events
-    "onset": """onset first+error first+failure first+symptom trouble+begin failure+begin
+    "onset": """error+appear error+start error+occur error+rise symptom+begin problem+begin problem+start trouble+start failure+start incident+start incident+have+begin first+fail first+sign onset first+error first+failure first+symptom trouble+begin failure+begin
         error+begin error+be+flow symptom+start symptom+appear outage error+rate+first start+of+the
         middle+of incident+begin begin during+the+incident""",
     "after": """after later younger once during since afterwards between+onset in+the+middle
@@ -182,20 +182,20 @@ _WORDS: Mapping[str, str] = {
         remedy""",
     "earlier": "before precede older prior earlier",
     # missing telemetry
-    "lacking": """missing gap hole empty silence silent quiet absent absence lost incomplete
+    "lacking": """without+log without+telemetry no+data no+telemetry no+metric missing gap hole empty silence silent quiet absent absence lost incomplete
         log+nothing no+log data_gaps not+consult could+not not+collect unavailable not+available
         remain stop lose miss""",
     "telemetry": """log telemetry data metric line source evidence signal record data_gaps
         component""",
-    "another": """another other second metric event state instead remain route gauge in+its+place
+    "another": """what+be+left whatever+be+left another other second metric event state instead remain route gauge in+its+place
         in+their+place""",
     "fallback": """look use check consult find fall+back try go+by read cross-check see work+around
         turn+to""",
-    "noproof": """not+evidence not+mean may+mean prove+nothing not+clear as+unknown not+normal
+    "noproof": """not+necessarily no+evidence not+trust+the+silence not+evidence not+mean may+mean prove+nothing not+clear as+unknown not+normal
         not+a+healthy not+prove evidence+of+absence not+good nothing+happen for+good""",
     "fine": "fine healthy well good normal health",
     # what an alert suggests
-    "guessed": """hint suggestion suggest annotation guess theory explanation suspicion comment
+    "guessed": """alert+note alert+comment hint suggestion suggest annotation guess theory explanation suspicion comment
         assumption note+in hypothesis propose""",
     "tested": """test verify confirm check question evidence proof hypothesis prove examine
         sceptical skeptical critical critically grain+of+salt look+beyond assumption doubt
@@ -205,17 +205,17 @@ _WORDS: Mapping[str, str] = {
     # names
     "ident": "id identifier uuid",
     "naming": "name naming",
-    "namesake": """namesake look-alike lookalike same+name similar+name nearly+identical twin+name
+    "namesake": """name+be+reused name+be+use name+be+share name+recur name+be+not+unique namesake look-alike lookalike same+name similar+name nearly+identical twin+name
         share+one+name its+twin look+alike name+repeat identical+name similarly+named""",
-    "apart": """check verify confirm make+sure compare match distinguish tell+apart tell identify
+    "apart": """be+sure sure+that check verify confirm make+sure compare match distinguish tell+apart tell identify
         resolve ask+whether go+by beware rely tell+entity differentiate bother""",
     "place": "cluster region environment",
     "owned": "belong hit of+every every resource own",
     "samething": "same right affected belong which every",
     # what was taken back
-    "undone": """undo undone revert reverted rollback roll+back take+back withdraw withdrawn
+    "undone": """undid unmade withdrew undo undone revert reverted rollback roll+back take+back withdraw withdrawn
         overwrite overwritten take+it+back""",
-    "holding": """still+hold still+in hold+now in+force in+effect in+place still+have current+value
+    "holding": """still+the+one be+still the+one+that+hold still+hold still+in hold+now in+force in+effect in+place still+have current+value
         present+value value+that+hold be+live still+live present+one""",
     "verify": "check see verify confirm compare make+sure look ask+whether whether examine ensure",
     "explains": "explain explanation",

@@ -30,6 +30,8 @@ def symptom(view: View) -> int:
         return 1
     if view.any("ended", "genuine") and view.has("trouble", "confirm"):
         return view.sign("confirm")
+    if view.has("ended", "trouble", "look") and view.sign("look") < 0 and view.has("cause"):
+        return 1
     if view.has("recovered") and view.any("say", "confirm"):
         return view.sign("say", "confirm")
     if view.has("confirm", "impact") and not view.has("touch", "mechanism", "change"):
@@ -53,7 +55,8 @@ def bigdiff(view: View) -> int:
         return 0
     if view.has("halt") and view.sign("halt") < 0 and not view.has("fullread"):
         return 1
-    if view.has("fullread") and (view.has("whole") or view.word("inside", "into")):
+    told = view.word("inside", "into") or (view.word("more") and view.word("fields"))
+    if view.has("fullread") and (view.has("whole") or told):
         return view.sign("fullread")
     return -1 if view.has("bulk") and view.rejects() > 0 else 0
 
@@ -75,7 +78,8 @@ def reaction(view: View) -> int:
     if lengths(view.sentence) or view.any("undone", "window"):
         return 0
     earlier = view.any("earlier") and view.any("change", "candidate", "cause")
-    if earlier and (any(word in _ONLY for word in view.words) or view.word("landed", "land")):
+    told = any(word in _ONLY for word in view.words) or view.word("landed", "land", "older")
+    if earlier and told:
         return view.sign("earlier")
     return 0
 
@@ -114,6 +118,10 @@ def hint(view: View) -> int:
     suspected = view.has("alarm") and view.any("claim") and view.any("candidate", "cause")
     if not named and not suspected:
         return 0
+    if view.has("trusted") and view.sign("trusted") < 0:
+        return 1
+    if view.word("rather", "instead") and view.sign("guessed") < 0:
+        return 1
     if view.any("tested", "wrong"):
         return view.sign("tested", "wrong")
     if view.has("trusted"):
@@ -133,6 +141,8 @@ def identity(view: View) -> int:
         return view.sign("ident") if view.word("by", "go", "resolve", "rather") else 0
     if view.has("ident") and view.any("apart") and view.word("check", "match", "compare", "bother"):
         return view.sign("apart")
+    if view.has("namesake", "ident", "look"):
+        return view.sign("look")
     if view.has("namesake"):
         if view.any("apart", "caution", "wrong"):
             return view.sign("apart", "caution", "wrong")
@@ -158,7 +168,7 @@ def undone(view: View) -> int:
         if view.has("verify"):
             return view.sign("verify")
         if view.any("explains"):
-            return -view.sign("explains")
+            return 1 if view.word("nothing", "no") else -view.sign("explains")
         return 1 if view.any("innocence") else 0
     if not view.has("holding"):
         return 0
@@ -173,12 +183,14 @@ def alerts(view: View) -> int:
     """Another alert of the hour belongs to this failure only where the errors lead to it."""
     if not view.has("alarm"):
         return 0
-    if view.word("victim") and not view.any("aside", "herring"):
+    if view.word("victim") and not view.any("aside", "herring", "elsewhere"):
         return 0
     if view.has("linking") and view.word("only", "count", "belong"):
         return view.sign("linking")
     if view.word("separate", "tell") and view.word("belong") and view.word("happen"):
         return 1
+    if view.has("aside", "linking") and not view.any("elsewhere", "herring"):
+        return view.rejects("aside")
     if not view.any("elsewhere", "herring"):
         return 0
     if view.has("chasing") and view.sign("chasing") < 0:
