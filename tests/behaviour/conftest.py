@@ -13,7 +13,7 @@ import pytest
 
 from heldout import split as split_module
 from heldout.behaviour import Bench, ProbeOptions
-from heldout.behaviour.renaming import renamed_cases
+from heldout.behaviour.rendering import renamed_cases
 from heldout.brain import Brain, load_brain
 from heldout.build import SetPlan, cases, make_set
 from heldout.graph import WorldInterface
@@ -51,7 +51,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     try:
         make_set(settings, PLAN)
         train = cases(settings, "tiny", "train")
-        renamed_cases(settings, [case for case in train if case.is_trap], workers=1)
+        renamed_cases(settings, [case for case in train if case.is_trap])
     finally:
         take_role(before)
     return root
@@ -129,7 +129,6 @@ class Lab:
                 cases=self.cases,
                 options=ProbeOptions(**options),
                 seed=tuning.derived_seed,
-                workers=1,
             )
             return asyncio.run(_awaited(work, bench))
 

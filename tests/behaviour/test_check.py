@@ -11,7 +11,7 @@ from tests.behaviour.conftest import take_role
 from tests.behaviour.reader import METHOD, Reader, service, told
 from typer.testing import CliRunner, Result
 
-from heldout.behaviour.renaming import renamed_cases
+from heldout.behaviour.rendering import renamed_cases
 from heldout.cli.main import app
 from heldout.errors import EditError, UsageError
 from heldout.settings import Settings
@@ -43,7 +43,7 @@ def write(path: Path, line: str) -> Path:
 def reader(settings: Settings, train: tuple[Case, ...]) -> Reader:
     """A model that knows which service 'the shop window' is."""
     traps = [case for case in train if case.is_trap]
-    others = renamed_cases(settings, traps, workers=1).cases.values()
+    others = renamed_cases(settings, traps).cases.values()
     return Reader((*train, *others), {"the shop window": service(traps[0].incident.alert)})
 
 

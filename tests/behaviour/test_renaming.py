@@ -9,7 +9,8 @@ from tests.behaviour.conftest import Lab, plus
 from tests.behaviour.reader import IDLE, METHOD, Reader, service, tied
 
 from heldout.behaviour import BehaviourReport, Counts, invariance, probe, whole
-from heldout.behaviour.renaming import counted, renamed_cases
+from heldout.behaviour.renaming import counted
+from heldout.behaviour.rendering import renamed_cases
 from heldout.brain import Brain
 from heldout.settings import Settings
 from heldout.split import Case
@@ -75,7 +76,7 @@ def test_renamed_incidents_are_the_same_trouble_elsewhere(
 ) -> None:
     """Kind, traps and group stay, alert and world are others, and they stand on the train side."""
     traps = [case for case in train if case.is_trap]
-    made = renamed_cases(settings, traps, workers=1)
+    made = renamed_cases(settings, traps)
     assert set(made.cases) == {case.incident.id for case in traps}
     for case in traps:
         again = made.cases[case.incident.id]
@@ -92,13 +93,13 @@ def test_they_are_made_once(
 ) -> None:
     """The second time nothing is rendered, and the same incidents come back."""
     traps = [case for case in train if case.is_trap]
-    first = renamed_cases(settings, traps, workers=1)
+    first = renamed_cases(settings, traps)
 
     def never(*_: object, **__: object) -> None:
         raise AssertionError("rendered again")
 
-    monkeypatch.setattr("heldout.behaviour.renaming.variants", never)
-    assert renamed_cases(settings, traps, workers=1) == first
+    monkeypatch.setattr("heldout.behaviour.rendering.subprocess.run", never)
+    assert renamed_cases(settings, traps) == first
 
 
 def test_what_cannot_be_rendered_is_said(settings: Settings, train: tuple[Case, ...]) -> None:
@@ -107,7 +108,7 @@ def test_what_cannot_be_rendered_is_said(settings: Settings, train: tuple[Case, 
     path = settings.set_dir("tiny") / "specs" / f"{one.incident.id}.toml"
     path.write_text(path.read_text().replace('origin = "simulated"', 'origin = "recorded"')
                     .replace("world_digest = \"", "world_digest = \"0"))  # fmt: skip
-    made = renamed_cases(settings, [one], workers=1)
+    made = renamed_cases(settings, [one])
     assert made.cases == {}
     assert "cannot be rendered" in made.refused[one.incident.id]
 
@@ -116,7 +117,7 @@ def probed(lab: Lab, brain: Brain, *lines: str, roles: dict[str, str] | None = N
            **options: object) -> BehaviourReport:  # fmt: skip
     """Every probe of some lines, with the reader; it solves whatever it hears a method for."""
     traps = tuple(case for case in lab.cases if case.is_trap)
-    others = renamed_cases(lab.settings, traps, workers=1).cases.values()
+    others = renamed_cases(lab.settings, traps).cases.values()
     reader = Reader((*lab.cases, *others), roles)
     after = plus(brain, *lines)
     heard = [line for line in lines if "the weeks before" in line]
@@ -187,3 +188,20 @@ def test_the_probes_leave_test_side_alone(lab: Lab, brain: Brain) -> None:
         sides = {case["side"] for run in runs(ledger) for case in run.cases}
         purposes = {run.purpose for run in runs(ledger)}
     assert (sides, purposes) == ({"train"}, {"probe"})
+
+
+def test_a_child_that_fails_refuses_and_stops_nobody(
+    settings: Settings, train: tuple[Case, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A killed child costs the probe, not the job; the reason is kept."""
+    import subprocess
+
+    (settings.state / "variants").unlink()
+
+    def killed(*_: object, **__: object) -> subprocess.CompletedProcess[str]:
+        return subprocess.CompletedProcess([], -9, stdout="", stderr="")
+
+    monkeypatch.setattr("heldout.behaviour.rendering.subprocess.run", killed)
+    made = renamed_cases(settings, train[:1])
+    assert made.cases == {}
+    assert "code -9" in made.refused[train[0].incident.id]

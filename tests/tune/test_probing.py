@@ -9,7 +9,7 @@ import pytest
 from tests.tune.test_job import GOOD, NEAR, OPTIONS, OVERLAY, go, line
 
 from heldout.behaviour import Counts, ProbeOptions, Survival, invariance
-from heldout.behaviour.renaming import Renamed
+from heldout.behaviour.rendering import Renamed
 from heldout.canaries import Watch, canary_hash
 from heldout.review import page
 from heldout.store.queries import edit_events, jobs, proposals
@@ -22,7 +22,7 @@ ALL = replace(OPTIONS, probes=ProbeOptions(rename=2))
 def lost(monkeypatch: pytest.MonkeyPatch, *texts: str) -> None:
     """Render every fixed incident again; edits with these words lose their effect there."""
 
-    def again(settings: Any, cases: Any, *, workers: int) -> Renamed:
+    def again(settings: Any, cases: Any) -> Renamed:
         renamed = {
             case.incident.id: replace(
                 case, incident=replace(case.incident, id=f"{case.incident.id}-again")

@@ -62,7 +62,6 @@ class Bench:
     options: ProbeOptions
     seed: Callable[..., int]
     say: Callable[[str], None] = _silent
-    workers: int = 2
 
     def __post_init__(self) -> None:
         if any(case.side != "train" for case in self.cases):

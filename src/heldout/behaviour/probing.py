@@ -11,14 +11,8 @@ from heldout.behaviour.bench import Bench
 from heldout.behaviour.closed_book import ClosedBook, closed_book
 from heldout.behaviour.lines import Unit
 from heldout.behaviour.options import ProbeOptions
-from heldout.behaviour.renaming import (
-    Counts,
-    Renamed,
-    Survival,
-    counted,
-    invariance,
-    renamed_cases,
-)
+from heldout.behaviour.renaming import Counts, Survival, counted, invariance
+from heldout.behaviour.rendering import Renamed, renamed_cases
 from heldout.behaviour.report import BehaviourReport, UnitReport
 from heldout.brain import Brain
 from heldout.errors import CapReached
@@ -93,7 +87,7 @@ class _Probing:
 
     async def _render(self) -> Renamed:
         bench, cases = self.bench, self._to_rename()
-        return await asyncio.to_thread(renamed_cases, bench.settings, cases, workers=bench.workers)
+        return await asyncio.to_thread(renamed_cases, bench.settings, cases)
 
     def _to_rename(self) -> list[Case]:
         """Fixed traps, one for each edit in turn, so that every edit has some of its own."""

@@ -11,23 +11,11 @@ whatever was chosen; the plain difference of pass rates would not be (regression
 
 from __future__ import annotations
 
-import hashlib
-import tomllib
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass
-from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
-from heldout.build.freezing import freeze_incident
-from heldout.build.variants import variants
-from heldout.build.worlds import mapped, place_of, read_alert
-from heldout.errors import HeldoutError, SpecError
-from heldout.incident import Incident
-from heldout.settings import Settings
-from heldout.simulate import GENERATOR
-from heldout.split import Case, read_specs
 from heldout.stats import Interval, clopper_pearson, mover_difference
-from heldout.truth import Spec, read_spec
 
 KEPT = 0.8
 """The share of the original gain that must be left on renamed incidents."""
@@ -122,89 +110,3 @@ def counted(pairs: Repeats) -> Counts:
 def _most(passed: Iterable[bool]) -> bool:
     listed = list(passed)
     return 2 * sum(listed) > len(listed)
-
-
-class Renamed(NamedTuple):
-    """Incidents rendered again, by the original's id, and why others could not be."""
-
-    cases: dict[str, Case]
-    refused: dict[str, str]
-
-
-def renamed_cases(settings: Settings, originals: Sequence[Case], *, workers: int = 2) -> Renamed:
-    """One renamed incident for each train case, its world in the cache.
-
-    They are kept under ``.heldout/variants`` and made once, in ``workers`` processes. An incident
-    that was not generated, or finds no valid place under other names, is refused with the reason.
-    """
-    if not originals:
-        return Renamed({}, {})
-    directory = settings.set_dir(originals[0].incident.set)
-    specs = {spec.id: spec for spec in read_specs(directory, "train")}
-    asked = [specs[case.incident.id] for case in originals]
-    missing = [_Task(settings, spec) for spec in asked if _kept(settings, spec) is None]
-    refused = {spec: why for spec, why in mapped(_make, missing, workers) if why}
-    made: dict[str, Case] = {}
-    for case in originals:
-        kept = _kept(settings, specs[case.incident.id])
-        if kept is not None:
-            made[case.incident.id] = _case(case, *kept, settings)
-    return Renamed(made, refused)
-
-
-class _Task(NamedTuple):
-    """One incident to render again, as a worker process gets it."""
-
-    settings: Settings
-    spec: Spec
-
-
-def _make(task: _Task) -> tuple[str, str]:
-    """Render one again and keep it; returns its id and why it could not be done, or nothing."""
-    try:
-        (one,) = variants(task.spec, 1, task.settings)
-    except SpecError as error:
-        return task.spec.id, error.what
-    freeze_incident(_folder(task.settings, task.spec), one.spec, one.alert)
-    return task.spec.id, ""
-
-
-def _folder(settings: Settings, spec: Spec) -> Path:
-    """Where a spec's variant is kept: another world or generator is another variant."""
-    text = "\0".join((spec.id, spec.world_digest, spec.truth_digest, GENERATOR))
-    return settings.state / "variants" / hashlib.sha256(text.encode()).hexdigest()[:16]
-
-
-def _kept(settings: Settings, spec: Spec) -> tuple[Spec, str] | None:
-    folder = _folder(settings, spec)
-    for path in sorted((folder / "specs").glob("*.toml")):
-        try:
-            variant = read_spec(path)
-            place = place_of(settings, variant)
-            if place.world.is_dir() and place.truth.is_file():
-                return variant, read_alert(folder, variant.id)
-        except (HeldoutError, tomllib.TOMLDecodeError):
-            continue  # Half-written or from another time: it is made again.
-    return None
-
-
-def _case(original: Case, spec: Spec, alert: str, settings: Settings) -> Case:
-    place = place_of(settings, spec)
-    return Case(
-        incident=Incident(
-            id=spec.id,
-            set=original.incident.set,
-            alert=alert,
-            world=place.world,
-            digest=spec.world_digest,
-        ),
-        side="train",
-        kind=spec.kind,
-        domain=spec.domain,
-        family=spec.family,
-        traps=spec.traps,
-        group=original.group,
-        origin=spec.origin,
-        truth_file=place.truth,
-        truth_digest=spec.truth_digest,
-    )
