@@ -15,7 +15,13 @@ from heldout.brain import Brain, write_brain
 from heldout.edit import diff
 from heldout.errors import BrainError, EditError, GateError
 from heldout.gate import GateProcess, check_brain, check_patch, render
-from heldout.gate.report import HELD_OUT, HELD_OUT_HINT, GateReport, report_from_plain
+from heldout.gate.report import (
+    HELD_OUT,
+    HELD_OUT_HINT,
+    LEAKED,
+    GateReport,
+    report_from_plain,
+)
 from heldout.gate.rules import advice
 from heldout.settings import Settings
 
@@ -65,6 +71,7 @@ def test_what_only_the_held_out_half_holds_is_redacted_and_alarms(
         assert (finding.identifier, finding.identifier_type) == ("", HELD_OUT)
         assert finding.hint == HELD_OUT_HINT
         assert finding.matched in line
+    assert LEAKED in render(report)
     text = render(report) + repr(report.plain())
     for secret in ("inc-b2d4418e", "inc-c0ffee12", "dromblivet-meter", "turnstile_grace_window"):
         assert secret not in text
@@ -78,6 +85,7 @@ def test_a_common_value_of_the_held_out_half_rejects_without_alarm(
     report = gate.check(before, before.with_file("method.md", method + "- Wait 41 seconds.\n"))
     assert not report.passed
     assert not report.test_side_only
+    assert LEAKED not in render(report)
     assert report.rejects[0].incident == HELD_OUT
 
 

@@ -19,6 +19,11 @@ HELD_OUT = "held-out"
 HELD_OUT_HINT = "This wording is not allowed; state the method without it"
 """One constant sentence, so that a rejection says nothing about the held-out half."""
 
+LEAKED = (
+    "leak: this holds material of the held-out half alone, so something that may not read that "
+    "half did; find out what before you go on"
+)
+
 
 class Provenance(NamedTuple):
     """One place of an identifier: the incident, the field there, and its role in it."""
@@ -138,6 +143,8 @@ def render(report: GateReport) -> str:
         f"gate {verdict} ({report.incidents} incidents, {report.preexisting} older finding(s) "
         f"not counted, {report.seconds:.2f} s)"
     ]
+    if report.test_side_only:
+        lines.append(LEAKED)
     for finding in report.findings:
         lines += _block(finding)
     if report.exceptions or report.ignored:
