@@ -150,21 +150,24 @@ def lost_checker(settings: Settings) -> tuple[object, ...]:
 def test_what_cannot_be_checked_is_refused_with_the_reason(
     home: Settings, damage: Callable[[Settings], tuple[object, ...]], reason: str
 ):
-    """Exit 1 and one sentence; as JSON and SARIF it is a failure too, never an empty report."""
+    """Exit 1 and one sentence, also for a program that reads the answer."""
     words = damage(home)
-    done = check(home, *words)
+    done = check(home, *words, "--json")
     assert code(done) == 1
     assert isinstance(done.exception, HeldoutError)
     assert reason in done.exception.sentence()
-    assert done.output == ""
-    done = check(home, *words, "--json")
-    assert code(done) == 1
     said = json.loads(done.output)
     assert said["passed"] is False
     assert reason in " ".join(said["error"].values())
-    (run,) = json.loads(check(home, *words, "--sarif").output)["runs"]
-    assert run["invocations"][0]["executionSuccessful"] is False
-    assert run["results"] == []
+
+
+def test_a_failure_in_every_form_is_a_failure(home: Settings):
+    """As text nothing but the sentence, as SARIF a run that was not successful."""
+    not_utf8(home)
+    assert check(home).output == ""
+    (run,) = json.loads(check(home, "--sarif").output)["runs"]
+    assert (run["invocations"][0]["executionSuccessful"], run["results"]) == (False, [])
+    assert "UTF-8" in json.dumps(run["invocations"])
 
 
 def test_a_line_of_ten_megabytes_in_a_file_is_refused(home: Settings):
