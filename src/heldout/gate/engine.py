@@ -23,10 +23,11 @@ from heldout.gate.pages import RATIONALE, Page, Place, Scan, pages_of, squash
 from heldout.gate.report import GATE_VERSION, GateReport
 from heldout.gate.shapes import shapes
 from heldout.gate.shingles import PHRASE, content_words, shingles
-from heldout.gate.similar import finder, windows
+from heldout.gate.similar import finder
 from heldout.gate.tools import world_tools
 from heldout.gate.views import fold
 from heldout.gate.vocabulary import load_vocabulary
+from heldout.gate.windows import halves, runs, windows
 from heldout.settings import Settings
 from heldout.split import HeldoutAccess
 
@@ -93,8 +94,11 @@ class Engine:
     def forget(self) -> None:
         """Drop everything remembered of brains, as at start; for measuring."""
         self._bases.clear()
-        for memory in (fold, squash, decodings, shapes, windows, content_words, finder, gist_of):
+        for memory in (
+            fold, squash, decodings, shapes, windows, runs, halves, content_words, gist_of,
+        ):  # fmt: skip
             memory.cache_clear()
+        finder(self._inventory).forget()
 
     def check(
         self,

@@ -10,6 +10,7 @@ from heldout.gate.hits import Context, Hit, name_hit
 from heldout.gate.names import Name
 from heldout.gate.pages import BLANK, BREAK, SOFT, Place, Text
 from heldout.gate.report import Severity
+from heldout.gate.vocabulary import MODIFIERS, Vocabulary
 
 RULE = "incident-identifier"
 GLUED = 11
@@ -17,14 +18,20 @@ GLUED = 11
 LOOSE = 8
 """A name shorter than this may not be pieced together from words with blanks between them."""
 
-_NOUN = (
-    r"(?:services?|svc|apis?|pods?|deployments?|statefulsets?|daemonsets?|jobs?|cronjobs?|"
-    r"namespaces?|clusters?|topics?|queues?|databases?|db|tables?|buckets?|hosts?|teams?|repos?|"
-    r"repository|charts?|images?|containers?|workloads?|config ?maps?|secrets?|replicas?|flags?)"
+_WORKLOAD = (
+    r"services?|svc|apis?|pods?|deployments?|statefulsets?|daemonsets?|cronjobs?|namespaces?|"
+    r"workloads?|replicas?"
 )
-_AFTER = re.compile(rf"^[`'\"*]*[ -]{_NOUN}\b", re.IGNORECASE)
-_BEFORE_NOUN = re.compile(rf"\b(?:{_NOUN})\s+(?:named\s+|called\s+)?[`'\"*]*$", re.IGNORECASE)
-_DETERMINER = re.compile(r"\b(?:the|our|your|their|a|an|this|that)\s+[`'\"*]*$", re.IGNORECASE)
+_NOUN = (
+    rf"(?:{_WORKLOAD}|jobs?|clusters?|topics?|queues?|databases?|db|tables?|buckets?|hosts?|teams?|"
+    r"repos?|repository|charts?|images?|containers?|config ?maps?|secrets?|flags?)"
+)
+_AFTER = re.compile(rf"^[`'\"*]*[ -](?P<noun>{_NOUN})\b", re.IGNORECASE)
+_RUNS = re.compile(_WORKLOAD, re.IGNORECASE)
+_BEFORE_NOUN = re.compile(
+    rf"\b(?P<noun>{_NOUN})\s+(?P<named>named\s+|called\s+)?[`'\"*]*$", re.IGNORECASE
+)
+_DETERMINER = re.compile(r"\b(?:the|our|your|their|a|an|this)\s+[`'\"*]*$", re.IGNORECASE)
 _QUOTES = "`'\"‘’“”«»"
 
 
@@ -36,13 +43,18 @@ class Form:
     joined: bool
     """With underscores, dots, slashes, camelCase or a glob: as code, never as prose."""
     hyphened: bool
+    glob: bool
     noun: bool
-    """Beside a word such as service, pods, namespace."""
+    """Before a word such as service, pods, queue, as in "the … pods"; or called so."""
+    runs: bool
+    """Likewise, and that word is one for something that runs."""
+    titled: str
+    """The word of that sort right before it, as in "service …"; empty for none."""
 
     @property
     def code(self) -> bool:
         """Written as a name rather than as prose."""
-        return self.quoted or self.joined or self.noun
+        return self.quoted or self.joined or self.noun or bool(self.titled)
 
 
 def form_of(place: Place, edges: bytes) -> Form:
@@ -55,10 +67,15 @@ def form_of(place: Place, edges: bytes) -> Form:
     glob = after[:2] in {"-*", ".*", "/*", "_*"} or before[-2:] in {"*-", "*.", "*/"}
     path = after[:1] in {"/", "="} or before[-1:] in {"/", "@"}
     joined = bool(re.search(r"\w[_./]\w", source)) or SOFT in edges[1:] or glob or path
-    noun = bool(_BEFORE_NOUN.search(before)) or (
-        bool(_AFTER.search(after)) and bool(_DETERMINER.search(before) or "-" in source)
-    )
-    return Form(quoted, joined, bool(re.search(r"\w[-‐‑]\w", source)), noun)
+    title = _BEFORE_NOUN.search(before)
+    named = bool(title and title["named"])
+    follows = _AFTER.search(after)
+    if follows and not (_DETERMINER.search(before) or "-" in source):
+        follows = None
+    runs = named or bool(follows and _RUNS.fullmatch(follows["noun"]))
+    titled = title["noun"].lower() if title else ""
+    hyphened = bool(re.search(r"\w[-‐‑]\w", source))
+    return Form(quoted, joined, hyphened, glob, named or bool(follows), runs, titled)
 
 
 def _inside_code(before: str, after: str) -> bool:
@@ -76,7 +93,7 @@ def check(context: Context) -> Iterator[Hit]:
             if key in seen:
                 continue
             seen.add(key)
-            severity = severity_of(name, place, edges)
+            severity = severity_of(name, place, edges, context.inventory.vocabulary)
             if severity is not None:
                 yield name_hit(RULE, severity, place, name, strong=_strong(name, place, edges))
 
@@ -129,7 +146,7 @@ def _own_edges(name: Name) -> set[int]:
     return starts
 
 
-def severity_of(name: Name, place: Place, edges: bytes) -> Severity | None:
+def severity_of(name: Name, place: Place, edges: bytes, vocabulary: Vocabulary) -> Severity | None:
     """What a match is worth by its tier, its form, and what it names; ``None`` for nothing."""
     if name.tier == "T1":
         return "reject"
@@ -138,12 +155,25 @@ def severity_of(name: Name, place: Place, edges: bytes) -> Severity | None:
     if name.tier == "T2":
         return "reject" if form.code or form.hyphened or not key else "warn"
     if name.tier == "T3":
-        if form.joined or form.quoted or (form.noun and not key):
+        if form.joined or form.quoted or ((form.noun or form.titled) and not key):
             return "reject"
         return "info" if key or form.hyphened else None
     if key:
         return "reject" if form.quoted or form.joined else None
-    return "reject" if form.code and not _verb(place) else "info"
+    return "reject" if _singled_out(name, form, vocabulary) and not _verb(place) else "info"
+
+
+def _singled_out(name: Name, form: Form, vocabulary: Vocabulary) -> bool:
+    """True where one plain word is written as the name of something.
+
+    A word of public schemas (``user``, ``account``) stands in code spans for other reasons too, and
+    "service account" is no service of that name.
+    """
+    telling = [word for word in name.words if word not in MODIFIERS] or list(name.words)
+    if all(vocabulary.is_generic(word) for word in telling):
+        return form.glob or form.runs or (form.quoted and bool(form.titled))
+    titled = bool(form.titled) and not vocabulary.is_pair(form.titled, telling[0])
+    return form.quoted or form.joined or form.noun or titled
 
 
 def _verb(place: Place) -> bool:

@@ -101,24 +101,33 @@ def judge_name(surface: str, kind: Kind, vocabulary: Vocabulary) -> Judged:
     telling = list(dict.fromkeys(word for word in letters if word not in MODIFIERS))
     if opaque or any(not vocabulary.known(word) for word in telling):
         return Judged(surface, words, "T1")
-    plain = [word for word in telling if not vocabulary.is_generic(word)]
-    return Judged(surface, words, _plain_tier(telling, plain, kind, vocabulary))
+    return Judged(surface, words, _plain_tier(words, telling, kind, vocabulary))
 
 
-def _plain_tier(telling: list[str], plain: list[str], kind: Kind, vocabulary: Vocabulary) -> Tier:
+def _plain_tier(
+    words: tuple[str, ...], telling: list[str], kind: Kind, vocabulary: Vocabulary
+) -> Tier:
     if not telling:
         return "T4"
     if len(telling) == 1:
-        return "T5" if plain and kind in {"resource", "place", "key"} else "T4"
+        return _single_tier(telling[0], kind, vocabulary)
+    plain = [w for w in telling if len(w) > 2 and not vocabulary.is_generic(w)]
     if kind == "alert":
         return "T3"
-    if kind == "key" and all(word in vocabulary.schema for word in telling):
+    if kind == "key" and vocabulary.is_field(words):
         return "T4"
     if not plain:
         return "T2" if kind == "key" and len(telling) > 2 else "T3"
     if len(telling) > 2:
         return "T1"
     return "T3" if vocabulary.is_pair(telling[0], telling[1]) else "T2"
+
+
+def _single_tier(word: str, kind: Kind, vocabulary: Vocabulary) -> Tier:
+    """A service called ``user`` stays a name; a field called so is a word of a public schema."""
+    if kind == "key":
+        return "T4" if vocabulary.is_generic(word) else "T5"
+    return "T5" if kind in {"resource", "place"} and not vocabulary.is_trade(word) else "T4"
 
 
 def _changes(piece: str) -> int:

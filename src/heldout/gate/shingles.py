@@ -41,11 +41,16 @@ def content_words(line: str) -> tuple[Word, ...]:
 
 
 def _content_words(line: str) -> tuple[Word, ...]:
+    """Numbers, units and other short things are left out: they are what a copy alters first."""
     return tuple(
         Word(_stem(word), match.start(), match.end())
         for match in _WORD.finditer(line)
-        if (word := match.group().lower()) not in _STOP
+        if len(word := match.group().lower()) > 2 and word not in _STOP and _is_word(word)
     )
+
+
+def _is_word(word: str) -> bool:
+    return word.replace("'", "").isalpha()
 
 
 def shingle(words: Sequence[str]) -> int:
@@ -54,10 +59,7 @@ def shingle(words: Sequence[str]) -> int:
 
 
 def shingles(text: str, size: int) -> set[int]:
-    """Every run of ``size`` content words within one sentence of a text.
-
-    A run that is nothing but numbers or single letters is left out.
-    """
+    """Every run of ``size`` content words within one sentence of a text."""
     return {value for sentence in _sentences(text) for value in _runs(sentence, size)}
 
 
@@ -68,9 +70,7 @@ def _sentences(text: str) -> Iterable[str]:
 def _runs(sentence: str, size: int) -> Iterator[int]:
     stems = [word.stem for word in _content_words(sentence)]
     for at in range(len(stems) - size + 1):
-        run = stems[at : at + size]
-        if sum(len(stem) > 2 and stem.isalpha() for stem in run) > size // 2:
-            yield shingle(run)
+        yield shingle(stems[at : at + size])
 
 
 @lru_cache(maxsize=400_000)

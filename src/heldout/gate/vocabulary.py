@@ -1,7 +1,8 @@
 """Which words say nothing about whose system it is.
 
-The lists stand in ``words/`` with their NOTICE: English, everyday operations, public schemas,
-software products, and word pairs that any operations text may hold.
+The lists stand in ``words/`` with their NOTICE. English, the words of public schemas and the pairs
+of their prose are generated (``words/generate.py``); the words of daily operations, products,
+abbreviations and places, and further pairs are written by hand.
 """
 
 from __future__ import annotations
@@ -9,16 +10,21 @@ from __future__ import annotations
 import gzip
 import hashlib
 import re
-from collections.abc import Iterator
-from functools import cached_property, lru_cache
+from collections.abc import Iterable, Iterator
+from functools import lru_cache
 from importlib.resources import files
 
-_LISTS = ("operations.txt", "schema.txt", "products.txt", "pairs.txt")
-_ENGLISH = "english.txt.gz"
+LISTS = (
+    "english.txt.gz", "schema.txt.gz", "pairs.txt.gz", "operations.txt", "products.txt",
+    "everyday.txt", "compounds.txt",
+)  # fmt: skip
+"""The files of ``words/`` that make up the vocabulary."""
 _SUFFIXES = (
     "'s", "ability", "ities", "ization", "isation", "ness", "able", "ings", "ing", "ies", "ied",
     "ers", "ors", "est", "er", "or", "ed", "es", "ly", "s", "d",
 )  # fmt: skip
+_PLURALS = ("s", "es", "ies")
+_DOING = ("er", "or", "ers", "ors", "ing")
 _PREFIXES = (
     "over", "under", "auto", "multi", "inter", "micro", "super", "pre", "non", "mis", "sub", "dis",
     "un", "re", "de", "co",
@@ -47,38 +53,43 @@ class Vocabulary:
 
     def __init__(self) -> None:
         folder = files("heldout.gate") / "words"
-        packed = (folder / _ENGLISH).read_bytes()
-        texts = {name: (folder / name).read_text(encoding="utf-8") for name in _LISTS}
-        digest = hashlib.sha256(packed)
-        for name in _LISTS:
-            digest.update(texts[name].encode())
+        digest = hashlib.sha256()
+        lists: dict[str, list[str]] = {}
+        for name in LISTS:
+            raw = (folder / name).read_bytes()
+            digest.update(name.encode() + b"\0" + raw)
+            text = (gzip.decompress(raw) if name.endswith(".gz") else raw).decode()
+            lists[name] = [line for line in text.splitlines() if not line.startswith("#")]
         self.hash = digest.hexdigest()
-        self.english = frozenset(gzip.decompress(packed).decode().split())
-        self.schema = frozenset(_words(texts["schema.txt"]))
-        self.products = frozenset(_words(texts["products.txt"]))
-        self.operations = frozenset(_words(texts["operations.txt"]))
-        self.pairs = frozenset(
-            tuple(sorted(line.split()))
-            for line in texts["pairs.txt"].splitlines()
-            if line and not line.startswith("#")
-        )
+        self.english = frozenset(_words(lists["english.txt.gz"]))
+        self.schema = frozenset(_words(lists["schema.txt.gz"]))
+        self.products = frozenset(_words(lists["products.txt"]))
+        self.operations = frozenset(_words(lists["operations.txt"]))
+        self.everyday = frozenset(_words(lists["everyday.txt"]))
+        self.generic = self.operations | self.products | self.schema | self.everyday
+        self._trade = self.operations | self.products
+        pairs = (*lists["pairs.txt.gz"], *lists["compounds.txt"])
+        self.pairs = frozenset(tuple(sorted(line.split())) for line in pairs)
         self.known = lru_cache(maxsize=200_000)(self._known)
 
-    @cached_property
-    def generic(self) -> frozenset[str]:
-        """Words of the trade: operations, schemas and products."""
-        return self.operations | self.schema | self.products
+    def is_trade(self, word: str) -> bool:
+        """True for a word of operations or a product: nobody's service is told by it."""
+        return any(form in self._trade for form in _forms(word, _PLURALS + _DOING))
 
     def is_generic(self, word: str) -> bool:
-        """True for a word of the trade, in the singular or the plural."""
-        return any(form in self.generic for form in _forms(word, ("s", "es", "ies")))
+        """True for a word of any list but English, in the singular or the plural."""
+        return self.is_trade(word) or any(form in self.generic for form in _forms(word, _PLURALS))
+
+    def is_field(self, words: Iterable[str]) -> bool:
+        """True for the words of a field of a public schema, in their order."""
+        return "".join(words) in self.schema
 
     def is_pair(self, first: str, second: str) -> bool:
         """True for two words that any operations text may put side by side, in either order."""
         return any(
             tuple(sorted((a, b))) in self.pairs
-            for a in _forms(first, ("s", "es", "ies"))
-            for b in _forms(second, ("s", "es", "ies"))
+            for a in _forms(first, _PLURALS)
+            for b in _forms(second, _PLURALS)
         )
 
     def _known(self, word: str) -> bool:
@@ -114,10 +125,9 @@ def _forms(word: str, suffixes: tuple[str, ...]) -> Iterator[str]:
             yield stem[:-1]
 
 
-def _words(text: str) -> Iterator[str]:
-    for line in text.splitlines():
-        if not line.startswith("#"):
-            yield from line.split()
+def _words(lines: Iterable[str]) -> Iterator[str]:
+    for line in lines:
+        yield from line.split()
 
 
 @lru_cache(maxsize=1)
