@@ -55,6 +55,7 @@ def keys() -> list[str]:
         "run": settings.RunSettings,
         "tune": settings.TuneSettings,
         "score": settings.ScoreSettings,
+        "gate": settings.GateSettings,
         "behaviour": settings.BehaviourSettings,
     }
     for part, model in parts.items():

@@ -11,7 +11,7 @@ import re
 import tomllib
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
@@ -85,6 +85,18 @@ class ScoreSettings(_Strict):
     )
 
 
+class GateSettings(_Strict):
+    """What looks at an edit beside the checkers."""
+
+    reviewer: str = Field(
+        default="", description="model that reviews added lines after the checkers; empty is none"
+    )
+    reviewer_base_url: str = Field(default="", description="endpoint of the reviewer's model")
+    objections: Literal["warn", "reject"] = Field(
+        default="warn", description="what the reviewer's objections are worth"
+    )
+
+
 class BehaviourSettings(_Strict):
     """How a proposal is probed before a person sees it."""
 
@@ -112,6 +124,7 @@ class _File(_Strict):
     run: RunSettings = RunSettings()
     tune: TuneSettings = TuneSettings()
     score: ScoreSettings = ScoreSettings()
+    gate: GateSettings = GateSettings()
     behaviour: BehaviourSettings = BehaviourSettings()
 
 
@@ -127,6 +140,7 @@ class Settings:
     run: RunSettings = field(default_factory=RunSettings)
     tune: TuneSettings = field(default_factory=TuneSettings)
     score: ScoreSettings = field(default_factory=ScoreSettings)
+    gate: GateSettings = field(default_factory=GateSettings)
     behaviour: BehaviourSettings = field(default_factory=BehaviourSettings)
 
     @property

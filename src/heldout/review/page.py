@@ -13,6 +13,7 @@ from heldout.behaviour.renaming import survival_sentence
 from heldout.behaviour.report import effect_lines, summary_lines, unit_lines
 from heldout.edit import Edit
 from heldout.errors import StoreError
+from heldout.gate.reviewer import reviewer_lines
 from heldout.review.decision import Proposed, open_proposal
 from heldout.run import outcomes
 from heldout.store import Ledger
@@ -120,7 +121,7 @@ def _edit_lines(edit: Edit, stored: Mapping[str, Any]) -> list[str]:
         lines.append(f"  {closed_book_sentence(stored['closed_book'])}")
     if unit.get("rename"):
         lines.append(f"  {survival_sentence(unit['rename'])}")
-    return lines
+    return lines + [f"  {said}" for said in reviewer_lines(stored.get("review") or {})]
 
 
 def _measured(evidence: Mapping[str, Any]) -> tuple[str, ...]:

@@ -1,23 +1,28 @@
 """Typed model calls. The only room with DSPy, which it imports when a call is made."""
 
-from heldout.signatures.calls import diagnose, propose, revise
+from heldout.signatures.calls import diagnose, propose, review_lines, revise
 from heldout.signatures.engine import Client
 from heldout.signatures.records import (
     BEHAVIOURS,
+    QUESTIONS,
     Answered,
     Diagnosis,
+    LineReview,
     Spent,
     diagnosis_from_plain,
 )
 
 __all__ = [
     "BEHAVIOURS",
+    "QUESTIONS",
     "Answered",
     "Client",
     "Diagnosis",
+    "LineReview",
     "Spent",
     "diagnose",
     "diagnosis_from_plain",
     "propose",
+    "review_lines",
     "revise",
 ]

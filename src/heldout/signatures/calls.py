@@ -10,7 +10,7 @@ from typing import Any
 from heldout.edit import Edit, edit_from_plain
 from heldout.errors import EditError
 from heldout.signatures.engine import Client, ask
-from heldout.signatures.records import BEHAVIOURS, Answered, Diagnosis
+from heldout.signatures.records import BEHAVIOURS, QUESTIONS, Answered, Diagnosis, LineReview
 
 MAX_TEXT = 600
 """Longest free text that is kept of a model's answer, in characters."""
@@ -108,6 +108,39 @@ async def revise(
         return Answered(_edit(answer.value.edit.model_dump()), answer.spent)
     except EditError as error:
         return Answered(None, answer.spent, error.sentence())
+
+
+async def review_lines(
+    client: Client,
+    lines: Mapping[int, str],
+    remarks: Sequence[Mapping[str, Any]] = (),
+    *,
+    seed: int | None = None,
+) -> Answered[tuple[LineReview, ...]]:
+    """Ask what a reviewer's model has against added lines, by number.
+
+    An answer that leaves a line out, or speaks of another, is a failure.
+    """
+    from heldout.signatures.forms import review_form
+
+    shown = {str(number): text for number, text in lines.items()}
+    inputs = {"lines": json.dumps(shown, indent=1, ensure_ascii=False),
+              "remarks": json.dumps(list(remarks), indent=1, ensure_ascii=False)}  # fmt: skip
+    answer = await ask(review_form(), client, inputs, seed=seed)
+    if answer.value is None:
+        return Answered(None, answer.spent, answer.failure)
+    verdicts = answer.value.verdicts
+    if sorted(one.line for one in verdicts) != sorted(lines):
+        return Answered(None, answer.spent, "it did not answer for every line once")
+    reviews = [
+        LineReview(
+            line=one.line,
+            objections=tuple(name for name in QUESTIONS if getattr(one, name)),
+            why=" ".join(one.why.split())[:MAX_TEXT],
+        )
+        for one in sorted(verdicts, key=lambda one: one.line)
+    ]
+    return Answered(tuple(reviews), answer.spent)
 
 
 def _edit(draft: Mapping[str, Any]) -> Edit:

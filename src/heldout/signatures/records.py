@@ -67,6 +67,23 @@ def diagnosis_from_plain(data: Mapping[str, Any]) -> Diagnosis:
     )
 
 
+QUESTIONS: Mapping[str, str] = {
+    "needs_incidents": "nobody could have written it who had not seen particular incidents",
+    "describes_component": "it names a component by description, so that one can tell which",
+    "maps_to_cause": "it maps a symptom to a cause instead of saying how to find out",
+}
+"""What a reviewer may have against a line of method; each is answered with yes or no."""
+
+
+@dataclass(frozen=True, slots=True)
+class LineReview:
+    """A reviewer's answer about one line: its number, the objections by name, and why."""
+
+    line: int
+    objections: tuple[str, ...]
+    why: str
+
+
 @dataclass(frozen=True, slots=True)
 class Spent:
     """What calls cost. ``usd`` is ``None`` as soon as one price is unknown."""

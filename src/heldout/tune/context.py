@@ -8,6 +8,7 @@ from typing import Any, Protocol
 
 from heldout.brain import Brain
 from heldout.gate.report import GateReport
+from heldout.gate.reviewer import Reviewer
 from heldout.propose import Rejected, target_file
 from heldout.run.plan import Outcome
 from heldout.signatures import Client
@@ -83,6 +84,8 @@ class Context:
     client: Client
     gate: Gate
     on_event: OnEvent | None = None
+    reviewer: Reviewer | None = None
+    """Looks at what the gate lets through, where the settings name one."""
 
     @property
     def target_file(self) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from heldout.brain import Brain
@@ -11,6 +11,7 @@ from heldout.edit import Edit, edit_from_plain
 from heldout.errors import EditError, GateError
 from heldout.gate.pages import RATIONALE
 from heldout.gate.report import Finding, GateReport
+from heldout.gate.reviewer import Reviewed
 from heldout.gate.rules import advice
 from heldout.propose import (
     Cluster,
@@ -32,6 +33,8 @@ class Candidate:
 
     edit: Edit
     brain: Brain
+    review: Mapping[str, Any] = field(default_factory=dict)
+    """What a reviewer's model said of it; empty if none was asked."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,12 +111,13 @@ async def _admit(
                 target=job.options.target,
                 max_lines=limit,
             )
-            refusal = await _gate(job, state, edit, after, stem)
+            detail = await _gate(job, state, edit, after, stem)
+            refusal = None if detail["passed"] else _from_findings(detail)
         except EditError as error:
-            after, refusal = state.brain, _form(edit, error)
+            after, detail, refusal = state.brain, {}, _form(edit, error)
         if refusal is None:
             job.tell("gate", f"edit {edit.id} passed the gate")
-            return Candidate(edit, after)
+            return Candidate(edit, after, detail.get("review", {}))
         _refused(job, state, edit, refusal, stem)
         if attempt + 1 == tries:
             break
@@ -138,7 +142,7 @@ def _refused(job: Context, state: State, edit: Edit, refusal: _Refusal, stem: st
     job.tell("rejected", f"edit {edit.id} refused ({refusal.kind}): {refusal.why}")
 
 
-async def _gate(job: Context, state: State, edit: Edit, after: Brain, stem: str) -> _Refusal | None:
+async def _gate(job: Context, state: State, edit: Edit, after: Brain, stem: str) -> dict[str, Any]:
     """Run the gate over the whole brain that would result, all accepted edits included."""
     key = f"{stem}/gate"
     detail = job.log.known(key)
@@ -156,20 +160,33 @@ async def _gate(job: Context, state: State, edit: Edit, after: Brain, stem: str)
             said = {"passed": False, "failure": error.sentence(), "findings": [], "leak": False}
             detail = job.log.record(entry, said)
         else:
-            row = _report_row(job, edit, after, report)
+            reviewed = await _reviewed(job, state, report, after, stem)
+            row = _report_row(job, edit, after, reviewed.report)
             said = {
-                "passed": report.passed,
-                "failure": "",
-                "findings": [_told(finding, after) for finding in report.rejects],
+                "passed": reviewed.report.passed,
+                "failure": reviewed.failure,
+                "findings": [_told(finding, after) for finding in reviewed.report.rejects],
                 "leak": report.test_side_only,
+                "review": reviewed.plain(job.reviewer.model) if job.reviewer else {},
+                "spent": asdict(reviewed.spent),
             }
             detail = job.log.record(entry, said, beside={"gate_reports": [row]})
         await job.player.ledger.aflush()
     if detail["leak"]:
         raise HeldoutLeak(f"edit {edit.id} holds material of the held-out half")
-    if detail["passed"]:
-        return None
-    return _from_findings(detail)
+    return detail
+
+
+async def _reviewed(
+    job: Context, state: State, report: GateReport, after: Brain, stem: str
+) -> Reviewed:
+    """The report after a reviewer's model, where the job has one, looked at the edit's lines."""
+    if job.reviewer is None:
+        return Reviewed(report)
+    seed = job.options.derived_seed("review", stem)
+    reviewed = await job.reviewer.review(report, state.brain, after, seed=seed)
+    job.player.budget.add(reviewed.spent.usd, reviewed.spent.tokens)
+    return reviewed
 
 
 def _from_findings(detail: Mapping[str, Any]) -> _Refusal:

@@ -33,6 +33,7 @@ from heldout.tune.player import Player
 from heldout.tune.probing import probe_accepted, withdraw
 from heldout.tune.reading import measure, read_failures
 from heldout.tune.results import OnEvent, Status, TuneResult
+from heldout.tune.reviewing import reviewing
 from heldout.tune.screening import screen
 
 KIND = "tune"
@@ -217,7 +218,8 @@ async def _sit(
         options, model, tools.interface.name, base, ordered, log, player, client, tools.gate, tell
     )
     try:
-        return await _Sitting(job).run()
+        async with reviewing(settings, watch) as reviewer:
+            return await _Sitting(replace(job, reviewer=reviewer)).run()
     except HeldoutError as error:
         row = _job_row(options, model, cases, base, "interrupted", {"reason": error.sentence()})
         ledger.append("jobs", [row])

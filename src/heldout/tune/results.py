@@ -40,6 +40,8 @@ class Accepted:
     """The incidents that it was written for."""
     closed_book: Mapping[str, Any] = field(default_factory=dict)
     """What the model says with the alert alone, before and after this edit; empty if not asked."""
+    review: Mapping[str, Any] = field(default_factory=dict)
+    """What a reviewer's model said of its lines; empty if none was asked."""
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the proposal: the edit and the evidence beside it."""
@@ -52,6 +54,7 @@ class Accepted:
             "target": dict(self.target),
             "regression": dict(self.guard),
             "closed_book": dict(self.closed_book),
+            "review": dict(self.review),
         }
 
 

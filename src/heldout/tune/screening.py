@@ -169,8 +169,9 @@ def _settle(
     if trial is best:
         job.log.record(Entry(f"{stem}/accepted", "accepted", edit.id, state.round), detail)
         accepted = Accepted(
-            edit, state.round, decision.reason, target, guard, cluster.incidents, trial.told
-        )
+            edit, state.round, decision.reason, target, guard, cluster.incidents, trial.told,
+            trial.candidate.review,
+        )  # fmt: skip
         state.accepted.append(accepted)
         job.tell("accepted", f"edit {edit.id}: {decision.reason}", edit)
     elif decision.ruling == "reject":
