@@ -19,10 +19,10 @@ ROOT = Path(__file__).resolve().parents[2]
 @pytest.mark.prefect
 def test_the_tuning_flow_leaves_a_proposal(tmp_path: Path):
     """``python flows/tune.py`` in a fresh project plays the job and writes nothing to the brain."""
-    project = cut(tmp_path / "project", traps=2, controls=1)
+    project = cut(tmp_path / "project")
     before = (project / "brain" / "method.md").read_bytes()
     done = subprocess.run(
-        [sys.executable, "flows/tune.py", "--repeats", "1", "--target", "base"],
+        [sys.executable, "flows/tune.py", "--repeats", "2", "--target", "base"],
         cwd=project,
         env={**os.environ, "PREFECT_HOME": str(tmp_path / "prefect")},
         capture_output=True,
