@@ -10,6 +10,7 @@ import pytest
 
 from heldout.agent.trace import Step, Trace
 from heldout.compare import compare_runs, final_outcomes
+from heldout.floors import Floor
 from heldout.interface import Submission
 from heldout.judge.verdict import Verdict
 from heldout.report import (
@@ -24,7 +25,6 @@ from heldout.report import (
     Tuning,
 )
 from heldout.score import EvidenceClass, Looks, Score
-from heldout.floors import Floor
 from heldout.score.result import Breakdown
 from heldout.score.views import Material, controls_of, decide, incident_results, sides_of
 from heldout.stats import minimum_detectable_gain
