@@ -40,10 +40,12 @@ def investigate(desk: Desk, transcript: Transcript) -> Steps[None]:
     if not over:
         yield from see_alerts(desk)
         yield from take_hint(desk)
-    yield from desk.follow(hops=5 if desk.mind.does("downstream") else 1)
+    hops = 5 if desk.mind.does("downstream") else 1
+    yield from desk.follow(hops=0 if over == "quiet" else hops)
     yield from quote(desk)
     if over or desk.mind.follows("abstain"):
-        desk.told = candidates(desk)
+        own = desk.trouble.get(desk.path[-1].id, ())
+        desk.told = sorted(candidates(desk), key=lambda sign: (sign not in own, -sign.count))
         desk.mechanism = next(iter(desk.told), None)
         blame_nothing(desk)
         return

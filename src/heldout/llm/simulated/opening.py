@@ -83,10 +83,13 @@ def see_alerts(desk: Desk) -> Steps[None]:
         desk.cite(text(row, "id"))
 
 
-def check_symptom(desk: Desk) -> Steps[bool]:
-    """See in the metrics whether the trouble is there, and still there; True when it is not."""
+def check_symptom(desk: Desk) -> Steps[str]:
+    """See in the metrics whether the trouble is there, and still there.
+
+    ``recovered`` or ``quiet`` when it is not; empty when it is, or nobody asked.
+    """
     if desk.victim is None or not desk.mind.does("symptom"):
-        return False
+        return ""
     answer = yield from desk.moves(desk.victim)
     state = _state(answer, desk.fired)
     if state == "recovered":
@@ -99,7 +102,7 @@ def check_symptom(desk: Desk) -> Steps[bool]:
             f"A false alarm: {desk.victim.name} is healthy, its errors never rose and there is no "
             "user impact"
         )
-    return bool(desk.over)
+    return state if desk.over else ""
 
 
 def _state(answer: Answer, fired: float) -> str:
