@@ -22,7 +22,7 @@ from heldout.gate.tools import world_tools
 REQUIRED = (
     "answer_tables", "brain_consistency", "brain_format", "edit_size", "encoded_identifiers",
     "evaluation_talk", "incident_identifiers", "incident_phrases", "incident_values",
-    "shaped_identifiers", "similar_identifiers",
+    "names_in_pieces", "shaped_identifiers", "similar_identifiers",
 )  # fmt: skip
 """Without one of these the gate does not run; a project may add its own beside them."""
 

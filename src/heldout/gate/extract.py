@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from typing import Any, NamedTuple
@@ -26,7 +26,7 @@ from heldout.gate.shingles import PHRASE, TITLE, shingles
 from heldout.gate.vocabulary import Vocabulary, tokens
 from heldout.truth import Truth
 
-EXTRACTOR_VERSION = "3"
+EXTRACTOR_VERSION = "4"
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-._/][A-Za-z0-9]+)+")
 _NEITHER = re.compile(r"[^a-z0-9]+")
@@ -34,6 +34,10 @@ _SHAPED = re.compile(r"[A-Za-z0-9][\w.:/@-]{4,120}")
 _PERSON_ACTORS = frozenset({"person"})
 _SKIPPED_KINDS = frozenset({"Region", "AlertRule", "CloudAccount", "PullRequest", "QuotaLimit"})
 _QUANTITY_LIMIT = 40
+_DIGITS = re.compile(r"\b\d+\b")
+
+PHRASES: Mapping[str, int] = {"truth": PHRASE, "alert": PHRASE, "title": TITLE, "log": TITLE}
+"""How many content words make a run, by where it was taken from."""
 
 
 class Found(NamedTuple):
@@ -63,8 +67,8 @@ class Extract:
 
     names: dict[tuple[str, Role], Found] = field(default_factory=dict)
     phrases: dict[str, Any] = field(default_factory=dict)
-    """By source: ``truth``, ``alert`` (runs of PHRASE words), ``title`` (runs of TITLE words);
-    a set of hashes while it is made, an array once it is read back."""
+    """By source, see :data:`PHRASES`; a set of hashes while it is made, an array once it is read
+    back."""
     values: list[Value] = field(default_factory=list)
     opaque: Any = field(default_factory=set)
     """Hashes of ids, commits and pull requests, for provenance only: shapes refuse them."""
@@ -245,8 +249,10 @@ class Extractor:
                 self._name(found, piece, "value", "noise", field)
 
     def _logs(self, found: Extract, templates: list[dict[str, Any]]) -> None:
+        runs = found.phrases.setdefault("log", set())
         for text in sorted({row["template"] for row in templates}):
             self._ids(found, text, "noise", "log.template")
+            runs |= shingles(_DIGITS.sub(" ", text), TITLE)
 
     def _ids(self, found: Extract, text: str, role: Role, field: str) -> None:
         for match in _ID.finditer(text):

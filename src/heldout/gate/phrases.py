@@ -1,4 +1,4 @@
-"""Copied sentences: of truths, alerts, judge reasoning (five content words) and titles (six)."""
+"""Copied sentences: of truths, alerts, judge reasoning (five content words), titles, logs (six)."""
 
 from __future__ import annotations
 
@@ -12,6 +12,8 @@ from heldout.gate.shingles import PHRASE, TITLE, Word, content_words, shingle
 from heldout.gate.views import View
 
 RULE = "incident-phrase"
+EVERYDAY = 0.1
+"""A log line that more than two incidents and this share of them have is a library's."""
 Row = tuple[Page, int, View]
 
 
@@ -22,14 +24,17 @@ def check(context: Context) -> Iterator[Hit]:
         by_page.setdefault(row[0].file, []).append(row)
     for rows in by_page.values():
         yield from _check_page(context, _Words(rows))
+        yield from _check_logs(context, _Words(rows, numbers=False))
 
 
 class _Words:
     """The content words of a page in order, and where each stands."""
 
-    def __init__(self, rows: Sequence[Row]) -> None:
+    def __init__(self, rows: Sequence[Row], *, numbers: bool = True) -> None:
         self.rows = rows
-        self.words = [content_words(view.text) for _, _, view in rows]
+        lines = [content_words(view.text) for _, _, view in rows]
+        self.words = [[word for word in line if numbers or not word.stem.isdigit()]
+                      for line in lines]  # fmt: skip
         self.stems = [word.stem for line in self.words for word in line]
         self._firsts: list[int] = []
         at = 0
@@ -72,6 +77,17 @@ def _check_page(context: Context, words: _Words) -> Iterator[Hit]:
     index = context.inventory.phrases["title"]
     runs = words.hashes(TITLE)
     yield from _hits(words, runs, index.known(runs), TITLE, "title", index)
+
+
+def _check_logs(context: Context, words: _Words) -> Iterator[Hit]:
+    """Runs of log lines that few incidents have; their numbers differ from line to line."""
+    index = context.inventory.phrases["log"]
+    runs = words.hashes(TITLE)
+    most = max(2, EVERYDAY * context.inventory.incidents)
+    known = index.known(runs)
+    own = [hit and len(set(index.owners(run))) <= most
+           for hit, run in zip(known, runs, strict=True)]  # fmt: skip
+    yield from _hits(words, runs, own, TITLE, "log", index)
 
 
 def _hits(

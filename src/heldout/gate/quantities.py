@@ -13,6 +13,10 @@ from heldout.gate.views import View
 from heldout.gate.vocabulary import MODIFIERS, tokens
 
 RULE = "incident-value"
+LEAST = 20
+"""A smaller number right behind a plain word is anybody's."""
+NEAR = 2
+"""How many words before a number its key may stand."""
 
 
 def check(context: Context) -> Iterator[Hit]:
@@ -29,7 +33,7 @@ def check(context: Context) -> Iterator[Hit]:
                 continue
             if words is None:
                 words = tuple(tokens(text))
-            telling = [m for m in matches if _tells(amount, m[0], words)]
+            telling = [m for m in matches if _tells(amount, m[0], words, text)]
             if telling:
                 spans.add((amount.start, amount.end))
                 yield _hit(row, amount, telling)
@@ -41,13 +45,21 @@ def _hit(row: tuple[Page, int, View], amount: Amount, matches: list[tuple[Value,
     return Hit(RULE, "reject", place, place.source, place.source, "value", owners, VALUE_HINT)
 
 
-def _tells(amount: Amount, value: Value, words: tuple[str, ...]) -> bool:
+def _tells(amount: Amount, value: Value, words: tuple[str, ...], text: str) -> bool:
     """True where the number gives the value away: by itself, or because its key stands beside."""
-    if value.key and _beside(value.key, words):
+    if value.key and (_beside(value.key, words) or _next_to(value.key, amount, text)):
         return True
     if amount.dimension == "number":
         return amount.is_distinctive()
     return not amount.is_common()
+
+
+def _next_to(key: tuple[str, ...], amount: Amount, text: str) -> bool:
+    """True where the one telling word of a key stands right before a number that is not small."""
+    telling = [word for word in key if len(word) > 2 and word not in MODIFIERS]
+    if len(telling) != 1 or amount.dimension != "number" or amount.value < LEAST:
+        return False
+    return telling[0] in tokens(text[: amount.start])[-NEAR:]
 
 
 def _beside(key: tuple[str, ...], words: tuple[str, ...]) -> bool:

@@ -22,6 +22,9 @@ _NAME = "Say what kind of component, not which one"
 RULES: Mapping[str, Rule] = {
     "incident-identifier": Rule("A name of an incident's system, in any case or spacing", _NAME),
     "similar-identifier": Rule("A name with typos, cut short, reordered or in halves", _NAME),
+    "name-in-pieces": Rule(
+        "A name by its initials, in halves on lines apart, or as a pattern", _NAME
+    ),
     "encoded-identifier": Rule("A name or sentence behind an encoding", _NAME),
     "incident-value": Rule(
         "The old or new value of a cause, in any unit or in words",
@@ -39,6 +42,7 @@ RULES: Mapping[str, Rule] = {
     "answer-table": Rule("A table or list that maps alerts to causes"),
     "edit-size": Rule("An edit or brain beyond the limits of size, or with many digits"),
     "brain-format": Rule("A file, skill or tool name that does not fit"),
+    "reviewer": Rule("A reviewer's model objects, or gave no answer"),
     "brain-consistency": Rule("Lines that repeat or contradict each other"),
 }
 """Rules that a project adds have no entry here; their hints are told as they are."""

@@ -17,6 +17,13 @@ _MONTH = (
     r"(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|"
     r"sep(?:t(?:ember)?)?|oct(?:ober)?|nov(?:ember)?|dec(?:ember)?)"
 )
+_ORDINAL = (
+    r"(?:(?:twenty|thirty)[- ])?(?:first|second|third|fourth|fifth|sixth|seventh|eighth|ninth)|"
+    r"tenth|eleventh|twelfth|thirteenth|fourteenth|fifteenth|sixteenth|seventeenth|eighteenth|"
+    r"nineteenth|twentieth|thirtieth"
+)
+_IN_WORDS = rf"(?:{_ORDINAL}) of {_MONTH}\b|\b{_MONTH},? (?:the )?(?:{_ORDINAL})\b"
+_DAY_IN_WORDS = re.compile(rf"\b(?:{_IN_WORDS})", re.IGNORECASE)
 _SHAPES: tuple[tuple[str, str], ...] = (
     ("uuid", r"\b[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}\b"),
     ("ARN", r"\barn:aws[a-z-]*:[a-z0-9-]*:[a-z0-9-]*:\d*:[^\s`'\"]+"),
@@ -45,7 +52,10 @@ _SHAPES: tuple[tuple[str, str], ...] = (
         "image",
         r"(?<![\w./-])[a-z0-9][a-z0-9._/-]*:v?\d+\.\d+(?:\.\d+)?(?:-[\w.]+)?\b",
     ),
-    ("pull request", r"(?<![\w&])#\d{2,7}\b|\b(?:pr|mr|pull request|merge request)[ #-]*\d{1,7}\b"),
+    (
+        "pull request",
+        r"(?<![\w&])[#!]\d{2,7}\b|\b(?:pr|mr|pull request|merge request)[ #!-]*\d{1,7}\b",
+    ),
     (
         "ticket",
         r"\b(?!(?:utf|rfc|iso|sha|aes|rsa|http|ipv|tls|utc|gmt|cve|md|us|eu|ap|ieee|ecdsa|x|p)-)"
@@ -93,9 +103,13 @@ class Shape(NamedTuple):
 @lru_cache(maxsize=20_000)
 def shapes(line: str) -> tuple[Shape, ...]:
     """Every shape of a folded line that is not on the short list of what anybody may write."""
+    found = [
+        Shape("date", *match.span(), match.group())
+        for match in _DAY_IN_WORDS.finditer(line)
+        if not match.group().startswith("may ")
+    ]
     if not any(c.isdigit() for c in line) and "." not in line and "@" not in line:
-        return ()
-    found = []
+        return tuple(found)
     for match in _ALL.finditer(line):
         text = match.group()
         if _ALLOWED.fullmatch(text) or not text:

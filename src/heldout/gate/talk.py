@@ -18,6 +18,7 @@ _CASE_HINT = "State the method for any incident, not for one that was seen"
 _TABLE_HINT = "Say how to find the cause; a list of alerts with their causes is an answer sheet"
 
 _ORDINAL = r"first|second|third|fourth|fifth|sixth|seventh|eighth|ninth|tenth|\d+(?:st|nd|rd|th)"
+_COUNTED = r"one|two|three|four|five|six|seven|eight|nine|ten|eleven|twelve"
 _CASE = r"(?:incident|scenario|sample|task)"
 _PATTERNS: tuple[tuple[str, Severity, str, str], ...] = (
     ("evaluation", "reject", _TALK_HINT,
@@ -34,7 +35,8 @@ _PATTERNS: tuple[tuple[str, Severity, str, str], ...] = (
     ("evaluation", "warn", _TALK_HINT, r"\bdecoys?\b|\bscenario\b|\bdata ?set\b"),
     ("single incident", "reject", _CASE_HINT,
      rf"\b(?:the|this|that|in|of) (?:{_ORDINAL}) {_CASE}\b(?! of\b)"
-     r"|\b(?:incident|scenario) ?(?:#|no\.?|number)? ?\d+\b"),
+     r"|\b(?:incident|scenario) ?(?:#|no\.?|number)? ?\d+\b"
+     rf"|\b(?:incident|scenario) (?:no\.?|number) (?:{_COUNTED})\b"),
     ("single incident", "reject", _CASE_HINT,
      r"\b(?:the|this) (?:past|recent|known|seen|failed|failing) incident\b"),
     ("answer", "reject", _TABLE_HINT,
@@ -44,7 +46,10 @@ _PATTERNS: tuple[tuple[str, Severity, str, str], ...] = (
 )  # fmt: skip
 _COMPILED = tuple((k, s, h, re.compile(p, re.IGNORECASE)) for k, s, h, p in _PATTERNS)
 _HEAD_CAUSE = re.compile(r"cause|culprit|answer|reason|fix|diagnos|blame", re.IGNORECASE)
-_HEAD_SIGN = re.compile(r"alert|symptom|sign|alarm|error|incident|title|service", re.IGNORECASE)
+_HEAD_SIGN = re.compile(
+    r"alert|symptom|sign|alarm|error|incident|title|service|\bsee|observ|happen|\bif\b|\bwhen\b",
+    re.IGNORECASE,
+)
 _ARROW = re.compile(r"(?:->|=>|→|⇒|:=)")
 
 
