@@ -86,8 +86,11 @@ class ScoreSettings(_Strict):
 
 
 class GateSettings(_Strict):
-    """What looks at an edit beside the checkers."""
+    """What a brain may grow to, and what looks at an edit beside the checkers."""
 
+    max_brain_lines: int = Field(
+        default=1_500, ge=1, description="lines that a brain may grow to by edits"
+    )
     reviewer: str = Field(
         default="", description="model that reviews added lines after the checkers; empty is none"
     )

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 
 import pytest
 
@@ -10,6 +11,7 @@ from heldout.brain import Brain
 from heldout.gate.engine import Engine
 from heldout.gate.hits import Tools
 from heldout.gate.report import Finding, GateReport
+from heldout.settings import GateSettings, Settings
 
 Rejects = Callable[..., tuple[Finding, ...]]
 
@@ -333,6 +335,19 @@ def test_a_brain_and_its_lines_have_a_size(engine: Engine, make_brain: Callable[
     small = make_brain("# Method\n")
     long = small.with_file("method.md", "# Method\n\n- Look " + "and look " * 120 + "on.\n")
     assert [f.rule for f in engine.check(small, long).rejects] == ["edit-size"]
+
+
+def test_a_project_says_how_much_a_brain_may_hold(
+    own_project: Settings, make_brain: Callable[..., Brain], as_gate: None
+):
+    """The limit is a setting; a brain that is over it already may still be mended."""
+    tight = replace(own_project, gate=GateSettings(max_brain_lines=3))
+    engine = Engine(tight)
+    brain = make_brain("- One look.\n- Two looks.\n- Three looks.\n- Four looks.\n")
+    more = brain.with_file("method.md", brain.files["method.md"] + "- Five looks.\n")
+    assert [f.matched for f in engine.check(brain, more).rejects] == ["5 lines in all"]
+    other = brain.with_file("method.md", brain.files["method.md"].replace("Two", "Second"))
+    assert engine.check(brain, other).passed
 
 
 def test_an_edit_that_takes_much_away_is_remarked_on(

@@ -57,7 +57,9 @@ class Engine:
         self._today = today or utc_day
         self._access = HeldoutAccess()
         self._vocabulary = load_vocabulary()
-        self._limits = Limits(added_lines=settings.tune.max_added_lines)
+        self._limits = Limits(
+            added_lines=settings.tune.max_added_lines, brain_lines=settings.gate.max_brain_lines
+        )
         self._seen = ""
         self._bases: OrderedDict[tuple[str, _Asked], Counter[tuple[str, ...]]] = OrderedDict()
         self._inventory: Inventory

@@ -10,7 +10,7 @@ from heldout.terminal import visible
 
 Severity = Literal["reject", "warn", "info"]
 
-GATE_VERSION = "1"
+GATE_VERSION = "2"
 """Raised whenever a pass can give another answer; part of every report."""
 
 HELD_OUT = "held-out"
