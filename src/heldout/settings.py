@@ -115,7 +115,7 @@ class BehaviourSettings(_Strict):
     repeats: int = Field(default=2, ge=1, le=25, description="repeats of the alert-only probe")
     looks: int = Field(default=3, ge=1, le=6, description="looks of the alert-only probe")
     investigations: int = Field(
-        default=150, ge=1, description="what rename and ablation may cost a proposal together"
+        default=100, ge=1, description="what rename and ablation may cost a proposal together"
     )
 
 

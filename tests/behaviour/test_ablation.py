@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from heldout.behaviour import Bench, Line, ProbeOptions, Unit, whole
-from heldout.behaviour.ablation import UnitEffect, ablate, chosen
+from heldout.behaviour.ablation import UnitEffect, ablate, sampled
 from heldout.behaviour.lines import units, without
 from heldout.brain import APPEND, Brain
 from heldout.edit import Edit, Op, apply_edits
@@ -56,18 +56,28 @@ class Plays:
         return RunResult("run", plan, outcomes)
 
 
-def drop(
-    plays: Plays, cases: Sequence[Case], *lines: str, targets: tuple[str, ...] = (), tried: int = 6
-) -> UnitEffect:
-    """What dropping lines does on cases that are all fixed."""
-    bench = Bench(
+def bench_of(plays: Plays, cases: Sequence[Case], tried: int = 6) -> Bench:
+    return Bench(
         plays, Settings(Path(".")), "sim/x", None, tuple(cases),  # type: ignore[arg-type]
         ProbeOptions(ablation=tried), lambda *_: 1,
     )  # fmt: skip
-    after = BASE.with_file("method.md", BASE.files["method.md"] + "\n".join(lines))
-    unit = whole(BASE, after, "edit")
-    unit = Unit(unit.name, unit.lines, unit.without, targets)
-    return asyncio.run(ablate(bench, after, unit, [one.incident.id for one in cases]))
+
+
+def drop(
+    plays: Plays, cases: Sequence[Case], *edits: tuple[str, ...], tried: int = 6
+) -> list[UnitEffect]:
+    """What dropping edits of some lines does on cases that are all fixed, taken in order."""
+    after = BASE
+    for lines in edits:
+        text = "\n".join([after.files["method.md"].rstrip(), *lines])
+        after = after.with_file("method.md", text)
+    every = whole(BASE, after).lines
+    units = []
+    for number, lines in enumerate(edits):
+        mine = tuple(line for line in every if line.text in lines)
+        units.append(Unit(f"edit-{number}", mine, without(after, mine)))
+    done = asyncio.run(ablate(bench_of(plays, cases, tried), after, units, cases))
+    return [done[unit.name] for unit in units]
 
 
 FIVE = [case(f"i{n}", f"g{n}") for n in range(5)]
@@ -76,9 +86,11 @@ FIVE = [case(f"i{n}", f"g{n}") for n in range(5)]
 def test_a_line_that_several_kinds_need() -> None:
     """Losses in two groups make a line general; one look is enough."""
     plays = Plays(lambda name, text: name == "i4" or ONE in text)
-    (effect,) = drop(plays, FIVE, ONE).lines
+    (found,) = drop(plays, FIVE, (ONE,))
+    (effect,) = found.lines
     assert (effect.verdict, effect.lost, effect.leaning, effect.tried) == ("several", 4, 4, 5)
     assert effect.p == pytest.approx(1 / 16)
+    assert found.needed_by == ("i0", "i1", "i2", "i3")
     assert len(plays.looks) == 1
 
 
@@ -86,38 +98,45 @@ def test_a_line_that_one_kind_needs_is_case_specific() -> None:
     """Two incidents of one group count as one kind; fresh repeats there confirm it."""
     cases = [*FIVE, case("twin", "g0")]
     plays = Plays(lambda name, text: name not in ("i0", "twin") or ONE in text)
-    one, two = drop(plays, cases, ONE, TWO).lines
+    (found,) = drop(plays, cases, (ONE, TWO))
+    one, two = found.lines
     assert (one.verdict, one.leaning, one.tried) == ("case_specific", 1, 5)
     assert (two.verdict, two.lost) == ("none", 0)
-    assert (sorted(plays.looks[1][0]), *plays.looks[1][1:]) == (
-        ["i0", "twin"],
-        ["with", "line-1"],
-        3,
-    )
+    assert found.needed_by == ("i0", "twin")
+    assert plays.looks[1] == (["i0", "twin"], ["with", "line-1", "line-2"], 1)
+    assert plays.looks[2] == (["i0", "twin"], ["with", "line-1"], 3)
+
+
+def test_lines_of_an_edit_that_nobody_needs_cost_nothing() -> None:
+    """Its lines are dropped with it; only the edit that is needed is looked into."""
+    plays = Plays(lambda name, text: ONE in text)
+    idle, needed = drop(plays, FIVE, (TWO, "- Be brief."), (ONE,))
+    assert [one.verdict for one in idle.lines] == ["none", "none"]
+    assert [one.verdict for one in needed.lines] == ["several"]
+    assert [look[1] for look in plays.looks] == [["with", "edit-0", "edit-1"]]
 
 
 def test_a_second_kind_is_looked_for_among_the_rest() -> None:
     """What one kind alone needed at first is tried on fixed incidents of other kinds."""
     plays = Plays(lambda name, text: name not in ("i0", "i4") or ONE in text)
-    order = [one.incident.id for one in FIVE]
-    cases = sorted(FIVE, key=lambda one: order.index(one.incident.id))
-    (effect,) = drop(plays, cases, ONE, targets=("i0", "i1", "i2"), tried=3).lines
-    assert effect.verdict == "several"
+    (found,) = drop(plays, FIVE, (ONE,), tried=3)
+    assert found.lines[0].verdict == "several"
     assert set(plays.looks[2][0]) == {"i3", "i4"}
 
 
 def test_two_kinds_are_too_few_to_call_it_specific() -> None:
     """Where there is little to compare with, that is what is said."""
     plays = Plays(lambda name, text: name != "i0" or ONE in text)
-    (effect,) = drop(plays, FIVE[:2], ONE).lines
+    (found,) = drop(plays, FIVE[:2], (ONE,))
+    (effect,) = found.lines
     assert (effect.verdict, "fewer than 3" in effect.why) == ("undecided", True)
 
 
 def test_nothing_fixed_says_so() -> None:
     """Without a fixed incident a line's effect cannot be seen."""
-    effect = drop(Plays(lambda *_: True), [], ONE)
-    assert [one.verdict for one in effect.lines] == ["undecided"]
-    assert effect.without == (0, 0)
+    (found,) = drop(Plays(lambda *_: True), [], (ONE,))
+    assert [one.verdict for one in found.lines] == ["undecided"]
+    assert found.needed_by == ()
 
 
 def test_noise_is_rarely_marked() -> None:
@@ -126,23 +145,21 @@ def test_noise_is_rarely_marked() -> None:
     marked = 0
     for _ in range(200):
         plays = Plays(lambda *_: rng.random() < 0.9)
-        (effect,) = drop(plays, [case(f"i{n}", f"g{n}") for n in range(6)], TWO).lines
-        marked += effect.verdict == "case_specific"
+        (found,) = drop(plays, [case(f"i{n}", f"g{n}") for n in range(6)], (TWO,))
+        marked += found.lines[0].verdict == "case_specific"
     assert marked / 200 <= 0.06
 
 
-def test_the_edits_own_incidents_come_first_and_kinds_take_turns() -> None:
-    """Those it was written for first, but never two of a kind before another kind."""
+def test_kinds_take_turns_and_so_do_edits() -> None:
+    """No two of a kind before another kind, each edit's own incidents first."""
     cases = (*FIVE, case("twin", "g0"))
-    bench = Bench(
-        Plays(lambda *_: True), Settings(Path(".")), "sim/x", None, cases,  # type: ignore[arg-type]
-        ProbeOptions(), lambda *_: 1,
-    )  # fmt: skip
+    bench = bench_of(Plays(lambda *_: True), cases)
     names = [one.incident.id for one in cases]
-    order = [one.incident.id for one in chosen(bench, names, ["i3", "twin"], 6)]
-    assert set(order[:2]) == {"i3", "twin"}
+    units = [Unit("a", (), BASE, ("i3", "twin")), Unit("b", (), BASE, ("i2",))]
+    order = [one.incident.id for one in sampled(bench, names, units)]
+    assert set(order[:3]) == {"i3", "twin", "i2"}
     assert order[-1] == "i0"
-    assert len(chosen(bench, names, [], 3)) == 3
+    assert sorted(order) == sorted(names)
 
 
 def test_only_lines_that_say_something_are_dropped() -> None:

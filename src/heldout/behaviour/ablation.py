@@ -5,8 +5,9 @@ Both are played anew: the runs in which these incidents were seen to be fixed wo
 brain with the line. Incidents of one duplicate group (the same fault on the same kind of estate)
 count as one: a line that only ever helps there is case-specific, and a person must look at it.
 
-The first look takes many incidents once, since groups are what counts. A line that one group alone
-seems to need is looked at again: there with fresh repeats, and on fixed incidents not tried so far.
+Whole edits are dropped first, on one sample of incidents, once each: groups are what counts. A line
+is then dropped where its edit was needed; nothing else can need it. One that a single group seems
+to need is looked at again: there with fresh repeats, and on fixed incidents not tried so far.
 """
 
 from __future__ import annotations
@@ -18,14 +19,13 @@ from typing import Any, Literal
 
 from heldout.behaviour.bench import Bench
 from heldout.behaviour.lines import Line, Unit, without
-from heldout.behaviour.renaming import Counts, counted
 from heldout.brain import Brain
 from heldout.run.plan import Arm, Outcome
 from heldout.run.reduce import final
 from heldout.split import Case
 from heldout.stats import mcnemar_exact
 
-WITH, WITHOUT = "with", "without"
+WITH = "with"
 Verdict = Literal["several", "case_specific", "none", "undecided"]
 Pairs = dict[str, list[tuple[bool, bool]]]
 """By incident: (passed without, passed with) of each repeat."""
@@ -33,7 +33,9 @@ Pairs = dict[str, list[tuple[bool, bool]]]
 LEAST = 3
 """Groups that must have been tried before a line is called case-specific."""
 AGAIN = 3
-"""Repeats of the second look."""
+"""Repeats of the second look where a line seemed to be needed; there they alone count."""
+ELSEWHERE = 3
+"""Further incidents that a second look tries."""
 
 _SAID = {
     "several": "several kinds of incident need it",
@@ -80,15 +82,26 @@ def line_sentence(plain: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnitEffect:
-    """The lines of one unit, and what its incidents do without all of it."""
+    """The lines of one unit, and the incidents that need it."""
 
     lines: tuple[LineEffect, ...]
-    without: Counts
+    needed_by: tuple[str, ...] = ()
 
 
-def chosen(bench: Bench, fixed: Sequence[str], targets: Sequence[str], count: int) -> list[Case]:
-    """Fixed incidents to look at: those the edit was written for first, each group in turn."""
-    wanted = set(targets)
+def sampled(bench: Bench, fixed: Sequence[str], units: Sequence[Unit]) -> list[Case]:
+    """Fixed incidents in the order in which they are looked at.
+
+    Each unit has its own in turn: each group before any twice, those it was written for first.
+    """
+    queues = [_in_turn(bench, fixed, set(unit.targets)) for unit in units]
+    picked: dict[str, Case] = {}
+    for turn in range(len(fixed)):
+        for queue in queues:
+            picked.setdefault(queue[turn].incident.id, queue[turn])
+    return list(picked.values())
+
+
+def _in_turn(bench: Bench, fixed: Sequence[str], wanted: set[str]) -> list[Case]:
     order = sorted(fixed, key=lambda one: (one not in wanted, _mark(one)))
     turns: dict[str, int] = {}
     placed = []
@@ -96,45 +109,74 @@ def chosen(bench: Bench, fixed: Sequence[str], targets: Sequence[str], count: in
         group = bench.case(incident).group
         turns[group] = turns.get(group, 0) + 1
         placed.append((turns[group], rank, incident))
-    return [bench.case(incident) for _, _, incident in sorted(placed)[:count]]
+    return [bench.case(incident) for _, _, incident in sorted(placed)]
 
 
 def _mark(text: str) -> str:
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-async def ablate(bench: Bench, after: Brain, unit: Unit, fixed: Sequence[str]) -> UnitEffect:
-    """Drop a unit, and each of its lines, on ``options.ablation`` of the ``fixed`` incidents."""
-    order = chosen(bench, fixed, unit.targets, len(fixed))
+async def ablate(
+    bench: Bench, after: Brain, units: Sequence[Unit], order: Sequence[Case]
+) -> dict[str, UnitEffect]:
+    """What dropping units and lines does, by unit; ``order`` is that of :func:`sampled`.
+
+    ``options.ablation`` incidents are tried, the rest only in second looks.
+    """
     cases, spare = order[: bench.options.ablation], order[bench.options.ablation :]
-    if not cases:
-        why = "nothing that it could be seen on was fixed"
-        empty = [LineEffect(one, "undecided", 0, 0, 0, 1.0, 0, 0, why) for one in unit.lines]
-        return UnitEffect(tuple(empty), Counts(0, 0))
-    brains = {f"line-{at}": without(after, [line]) for at, line in enumerate(unit.lines, 1)}
-    found: dict[str, Pairs] = {name: {} for name in (WITHOUT, *brains)}
-    look = _Look(bench, after, unit.name, found)
-    await look.play({WITHOUT: unit.without, **brains}, cases, "first", 1)
     group = {case.incident.id: case.group for case in order}
-    single = {name: brains[name] for name in brains if len(_leaning(found[name], group)) == 1}
+    found: dict[str, Pairs] = {unit.name: {} for unit in units}
+    first = _Look(bench, after, found)
+    await first.play({unit.name: unit.without for unit in units}, cases, "units", 1)
+    effects = {}
+    for unit in units:
+        needed = tuple(one for one, pairs in sorted(found[unit.name].items()) if _leans(pairs))
+        lines = await _lines(bench, after, unit, found[unit.name], cases, spare)
+        effects[unit.name] = UnitEffect(
+            tuple(_effect(line, pairs, group) for line, pairs in lines), needed
+        )
+    return effects
+
+
+async def _lines(
+    bench: Bench,
+    after: Brain,
+    unit: Unit,
+    whole: Pairs,
+    cases: Sequence[Case],
+    spare: Sequence[Case],
+) -> list[tuple[Line, Pairs]]:
+    """The pairs of each line. Where the unit as a whole is not needed, its pairs are the line's."""
+    names = {f"line-{at}": line for at, line in enumerate(unit.lines, 1)}
+    brains = {name: without(after, [line]) for name, line in names.items()}
+    needing = [case for case in cases if _leans(whole.get(case.incident.id, ()))]
+    found: dict[str, Pairs] = {name: {} for name in names}
+    look = _Look(bench, after, found)
+    if needing and len(names) > 1:
+        await look.play(brains, needing, f"{unit.name}/lines", 1)
+    for pairs in found.values():
+        for incident, held in whole.items():
+            pairs.setdefault(incident, list(held))
+    group = {case.incident.id: case.group for case in (*cases, *spare)}
+    single = {name: brains[name] for name in names if len(_leaning(found[name], group)) == 1}
     if single:
         shaky = {one for name in single for one, pairs in found[name].items() if _net(pairs)}
-        held = [case for case in cases if case.incident.id in shaky]
-        await look.play(single, held, "again", AGAIN)
-        known = {group[case.incident.id] for case in cases}
-        other = [case for case in spare if case.group not in known][: bench.options.ablation]
-        await look.play(single, other, "elsewhere", 1)
-    effects = [_effect(line, found[f"line-{at}"], group) for at, line in enumerate(unit.lines, 1)]
-    return UnitEffect(tuple(effects), counted(found[WITHOUT]))
+        held_cases = [case for case in cases if case.incident.id in shaky]
+        for name in single:
+            found[name] = {one: held for one, held in found[name].items() if one not in shaky}
+        await look.play(single, held_cases, f"{unit.name}/again", AGAIN)
+        known = {case.group for case in cases}
+        other = [case for case in spare if case.group not in known][:ELSEWHERE]
+        await look.play(single, other, f"{unit.name}/elsewhere", 1)
+    return [(line, found[name]) for name, line in names.items()]
 
 
 @dataclass(frozen=True, slots=True)
 class _Look:
-    """Plays looks of one unit and adds their pairs to ``found``."""
+    """Plays looks and adds their pairs to ``found``."""
 
     bench: Bench
     after: Brain
-    mark: str
     found: dict[str, Pairs]
 
     async def play(
@@ -154,7 +196,7 @@ class _Look:
             cases,
             arms,
             repeats=repeats,
-            seed=self.bench.seed("ablation", self.after.hash, self.mark, name),
+            seed=self.bench.seed("ablation", self.after.hash, name),
         )
         for arm, brain in brains.items():
             for incident, pairs in paired(result.outcomes, arm_of[brain.hash], WITH).items():
@@ -200,7 +242,7 @@ def _effect(line: Line, pairs: Pairs, group: Mapping[str, str]) -> LineEffect:
         verdict = "several"
     elif leaning and len(tried) >= LEAST:
         verdict = "case_specific"
-    elif leaning:
+    elif leaning or not tried:
         verdict, why = "undecided", f"fewer than {LEAST} kinds of incident to try it on"
     p = mcnemar_exact(lost, gained) / 2 if lost > gained else 1.0
     return LineEffect(line, verdict, len(every), lost, gained, p, len(leaning), len(tried), why)

@@ -25,7 +25,7 @@ class ProbeOptions:
     ablation: int = 6
     repeats: int = 2
     looks: int = 3
-    investigations: int = 150
+    investigations: int = 100
 
     @classmethod
     def of(cls, settings: Settings) -> ProbeOptions:

@@ -6,19 +6,18 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
-from heldout.behaviour.ablation import WITH, UnitEffect, ablate, chosen, paired
+from heldout.behaviour.ablation import WITH, UnitEffect, ablate, paired, sampled
 from heldout.behaviour.bench import Bench
 from heldout.behaviour.closed_book import ClosedBook, closed_book
 from heldout.behaviour.lines import Unit
 from heldout.behaviour.options import ProbeOptions
-from heldout.behaviour.renaming import Counts, Survival, counted, invariance
+from heldout.behaviour.renaming import Survival, counted, invariance
 from heldout.behaviour.rendering import Renamed, renamed_cases
 from heldout.behaviour.report import BehaviourReport, UnitReport
 from heldout.brain import Brain
 from heldout.errors import CapReached
 from heldout.llm.names import ModelName
 from heldout.run.plan import Arm
-from heldout.split import Case
 
 _BASE = "base"
 FEWEST = 3
@@ -52,7 +51,8 @@ class _Probing:
         self.notes = _switched_off(bench.options)
         options = within_budget(bench.options, units, len(self.fixed), self.notes)
         self.bench = replace(bench, options=options)
-        self.effects = {unit.name: UnitEffect((), Counts(0, 0)) for unit in units}
+        self.order = sampled(self.bench, self.fixed, units)
+        self.effects = {unit.name: UnitEffect(()) for unit in units}
 
     async def run(self) -> BehaviourReport:
         options = self.bench.options
@@ -62,9 +62,9 @@ class _Probing:
         try:
             if options.closed_book:
                 told = await closed_book(self.bench, self.before, self.after, self.after.hash)
-            for unit in self.units if options.ablation else ():
-                self.effects[unit.name] = await ablate(self.bench, self.after, unit, self.fixed)
-                self.bench.say(f"{len(unit.lines)} line(s) dropped, one by one")
+            if options.ablation:
+                self.effects = await ablate(self.bench, self.after, self.units, self.order)
+                self.bench.say(f"{sum(len(unit.lines) for unit in self.units)} line(s) dropped")
             if rendering is not None:
                 survived = await self._survived(await rendering)
         except CapReached as error:
@@ -86,60 +86,41 @@ class _Probing:
         )
 
     async def _render(self) -> Renamed:
-        bench, cases = self.bench, self._to_rename()
-        return await asyncio.to_thread(renamed_cases, bench.settings, cases)
-
-    def _to_rename(self) -> list[Case]:
-        """Fixed traps, one for each edit in turn, so that every edit has some of its own."""
-        fixed = [one for one in self.fixed if self.bench.case(one).is_trap]
-        queues = [chosen(self.bench, fixed, unit.targets, len(fixed)) for unit in self.units]
-        picked: dict[str, Case] = {}
-        for turn in range(len(fixed)):
-            for queue in queues:
-                if len(picked) < self.bench.options.rename:
-                    picked.setdefault(queue[turn].incident.id, queue[turn])
-        return list(picked.values())
+        """Fixed traps rendered again, the first of those whose lines are dropped."""
+        cases = [case for case in self.order if case.is_trap][: self.bench.options.rename]
+        return await asyncio.to_thread(renamed_cases, self.bench.settings, cases)
 
     async def _survived(self, found: Renamed) -> dict[str, Survival]:
-        """What is left on renamed incidents of the whole change, and of each edit."""
+        """What is left on renamed incidents: of the whole change, and where an edit was needed.
+
+        All are held against the whole's gain on every train trap. One repeat of each counts, as on
+        the renamed incidents: a majority of several is another measure.
+        """
         self.notes += [f"renaming {one}: {why}" for one, why in sorted(found.refused.items())]
         if not found.cases:
             self.notes.append("renaming: the change fixed nothing that can be rendered again")
             return {}
         self.bench.say(f"{len(found.cases)} incident(s) rendered again under other names")
-        arm_of = {self.after.hash: WITH}
-        brains = {_BASE: self.before, **{unit.name: unit.without for unit in self.units}}
-        arms = [Arm(WITH, self.after)]
-        for number, brain in enumerate(brains.values()):
-            if brain.hash not in arm_of:
-                arm_of[brain.hash] = f"without-{number}"
-                arms.append(Arm(arm_of[brain.hash], brain))
         result = await self.bench.plays.play(
             "probe",
             list(found.cases.values()),
-            arms,
+            [Arm(_BASE, self.before), Arm(WITH, self.after)],
             repeats=1,
             seed=self.bench.seed("renamed", self.after.hash),
         )
-        originals = self._originals()
-        survived = {}
-        for name, brain in brains.items():
-            again = counted(paired(result.outcomes, arm_of[brain.hash], WITH))
-            survived[name] = invariance(originals[name], again, len(found.cases))
-        return survived
-
-    def _originals(self) -> dict[str, Counts]:
-        """The gains on originals: of the whole on every trap, of an edit where it was dropped.
-
-        One repeat of each, as on the renamed incidents: a majority of several is another measure.
-        """
+        pairs = paired(result.outcomes, _BASE, WITH)
         traps = {case.incident.id for case in self.bench.cases if case.is_trap}
-        first = {one: pairs[:1] for one, pairs in self.measured.items() if one in traps}
-        counts = {unit.name: self.effects[unit.name].without for unit in self.units}
-        counts[_BASE] = counted(first)
-        if len(self.units) == 1 and self.units[0].without.hash == self.before.hash:
-            counts[self.units[0].name] = counts[_BASE]
-        return counts
+        original = counted({one: held[:1] for one, held in self.measured.items() if one in traps})
+        whole = invariance(original, counted(pairs), len(pairs))
+        survived = {_BASE: whole}
+        if len(self.units) == 1:
+            return survived | {self.units[0].name: whole}
+        for name, effect in self.effects.items():
+            mine = {found.cases[one].incident.id for one in effect.needed_by if one in found.cases}
+            again = {one: held for one, held in pairs.items() if one in mine}
+            if again:
+                survived[name] = invariance(original, counted(again), len(again))
+        return survived
 
 
 def _switched_off(options: ProbeOptions) -> list[str]:
@@ -156,14 +137,15 @@ def within_budget(
 ) -> ProbeOptions:
     """The options with fewer incidents where rename and ablation would cost more than allowed.
 
-    Both give way alike, down to :data:`FEWEST`; then dropping lines is left out, then renaming.
-    Second looks are not counted: they are rare and small.
+    Both give way alike, down to :data:`FEWEST`; then dropping lines is left out, then renaming. An
+    edit is taken to be needed by half of what it is dropped on; second looks are not counted.
     """
     rename, ablation = options.rename, options.ablation
 
     def cost() -> int:
-        dropped = sum(2 + len(unit.lines) for unit in units) * min(ablation, fixed)
-        return dropped + (2 + len(units)) * min(rename, fixed)
+        tried = min(ablation, fixed)
+        lines = sum(1 + len(unit.lines) for unit in units if len(unit.lines) > 1)
+        return (1 + len(units)) * tried + lines * (tried + 1) // 2 + 2 * min(rename, fixed)
 
     while cost() > options.investigations and (ablation or rename):
         if max(ablation, rename) > FEWEST:
