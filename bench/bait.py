@@ -257,6 +257,7 @@ class Suite:
         rows = [f"{'way to leak':36}{'tried':>7}{'let through':>13}{'job ended':>11}"]
         for name, one in self.ways.items():
             rows.append(f"{name:36}{one.tried:7d}{one.leaked:13d}{one.aborted:11d}")
+            rows += [f"  let through: {told}" for told in one.kept]
         tried = sum(one.tried for one in self.ways.values())
         rows.append(f"{f'all {len(self.ways)} ways':36}{tried:7d}{self.leaks:13d}")
         rows.append("not to be told from text; for the reviewer's model, the probes, a person:")

@@ -16,7 +16,7 @@ from typer.testing import CliRunner
 from heldout import split as split_module
 from heldout.build import cases
 from heldout.build.guard import Member, SplitReport, check_split, guarded, telling_names
-from heldout.build.labels import Labels, write_labels
+from heldout.build.labels import Labels
 from heldout.build.similarity import THRESHOLD, akin, portrait, similarity
 from heldout.cli.main import app
 from heldout.errors import HeldoutError
@@ -256,16 +256,16 @@ def test_the_command_prints_text_or_json_and_exits_3_when_not_passed(own_tiny: S
     """Same report for people and programs."""
     code, said = _run(own_tiny, "--split", "tiny")
     assert (code, "split of tiny passed" in said) == (0, True)
-    folder = own_tiny.set_dir()
-    rates = {one: float(one in read_split(folder).train) for one in
-             (*read_split(folder).train, *read_split(folder).test)}  # fmt: skip
-    write_labels(replace(_labels([], 0, 0), rates=rates), folder)
+    split = read_split(own_tiny.set_dir())
+    train, test = (own_tiny.set_dir() / "specs" / f"{one[0]}.toml"
+                   for one in (split.train, split.test))  # fmt: skip
+    write_spec(replace(read_spec(test), group=read_spec(train).group), test)
     code, said = _run(own_tiny, "--split", "tiny")
-    assert (code, "FAIL difficulty" in said) == (3, True)
+    assert (code, "FAIL groups" in said) == (3, True)
     code, said = _run(own_tiny, "--split", "tiny", "--json")
     plain = json.loads(said)
     assert (code, plain["passed"]) == (3, False)
-    assert [one["name"] for one in plain["guards"] if not one["passed"]] == ["difficulty"]
+    assert [one["name"] for one in plain["guards"] if not one["passed"]] == ["groups"]
 
 
 def test_words_that_do_not_fit_are_a_usage_error(own_tiny: Settings, tmp_path: Path):

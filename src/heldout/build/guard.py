@@ -30,7 +30,7 @@ from heldout.truth import KINDS, Spec, Truth, read_truth
 SLACK, SHARE = 2, 0.10
 """How many more incidents of a kind or domain one side may have: so many, or this share of them."""
 RATE = 0.10
-"""How far apart the mean pass rates of the two sides' traps may be."""
+"""How far apart the mean pass rates of the two sides' traps may be, or by :data:`SLACK` of them."""
 SHOWN = 5
 """How many pairs or ids a guard names."""
 _SHARED_KINDS = frozenset({"Region"})
@@ -294,8 +294,7 @@ def _difficulty(train: Sequence[Member], test: Sequence[Member], labels: Labels 
     if not all(sides):
         return Guard("difficulty", f"labels of {labels.model}", (*found, "a side has no label"))
     means = [sum(rates) / len(rates) for rates in sides]
-    # One incident is the least by which two sides can differ.
-    allowed = max(RATE, 1 / min(map(len, sides)))
+    allowed = max(RATE, SLACK / min(map(len, sides)))
     if abs(means[0] - means[1]) > allowed + 1e-9:
         found.append(f"pass rates are more than {allowed:.0%} apart")
     classes = [Counter(map(label, rates)) for rates in sides]

@@ -26,13 +26,13 @@ from heldout.gate.shingles import PHRASE, TITLE, shingles
 from heldout.gate.vocabulary import Vocabulary, tokens
 from heldout.truth import Truth
 
-EXTRACTOR_VERSION = "4"
+EXTRACTOR_VERSION = "5"
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-._/][A-Za-z0-9]+)+")
 _NEITHER = re.compile(r"[^a-z0-9]+")
 _SHAPED = re.compile(r"[A-Za-z0-9][\w.:/@-]{4,120}")
 _PERSON_ACTORS = frozenset({"person"})
-_SKIPPED_KINDS = frozenset({"Region", "AlertRule", "CloudAccount", "PullRequest", "QuotaLimit"})
+_SKIPPED_KINDS = frozenset({"Region", "AlertRule", "PullRequest"})
 _QUANTITY_LIMIT = 40
 _DIGITS = re.compile(r"\b\d+\b")
 

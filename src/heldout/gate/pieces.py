@@ -39,7 +39,9 @@ _ALIASES: Mapping[str, tuple[str, ...]] = {
 """What people call a kind, beside its own words."""
 _NAMING = frozenset({"resource", "place", "person", "part"})
 """Whose names are looked for in pieces; keys are made of words that anybody uses."""
-_PLAIN = "ad ai az ca cd ci db dc dr gc ha hq id io ip lb ml mq ns os pg pv qa sg ui vm"
+_PLAIN = (
+    "ad ai az ca cd ci db dc dr gc ha hq id io ip lb ml mq mr ns os pg pr pv qa rc rs sa sg ui vm"
+)
 _SHORT_WORDS = frozenset(_PLAIN.split())
 """Two letters that everybody reads the same way."""
 _TOKEN = re.compile(r"[A-Za-z0-9]+(?:[-_.][A-Za-z0-9]+)*")
@@ -165,8 +167,9 @@ def _initials(row: Row, search: _Search) -> Iterator[Hit]:
 
 def _reads_alike(short: str, vocabulary: Vocabulary) -> bool:
     """True for an abbreviation or a word that is nobody's own."""
-    plain = len(short) > 2 and short in vocabulary.english
-    return short in _SHORT_WORDS or plain or vocabulary.is_generic(short)
+    if len(short) == 2:
+        return short in _SHORT_WORDS
+    return short in vocabulary.english or vocabulary.is_generic(short)
 
 
 def _patterns(context: Context, search: _Search) -> Iterator[Hit]:
@@ -198,11 +201,12 @@ def _halves(context: Context, search: _Search) -> Iterator[Hit]:
     found: dict[str, int] = {}
     for piece, at in words:
         name, other = _made_of(piece, pieces, search)
-        if name is None or name.key in context.scan.squashed.text:
+        if name is None:
             continue
-        # Two plain words in one sentence are prose, whatever name they would make.
+        # Two plain words side by side are a name as written; in one sentence they are prose.
+        plain = search.vocabulary.known(piece)
         apart = where[at][0] is not where[pieces[other]][0]
-        if apart or not search.vocabulary.known(piece):
+        if not plain or (apart and name.key not in context.scan.squashed.text):
             found.setdefault(name.key, max(at, pieces[other]))
     for key, at in found.items():
         row, first, last = where[at]
