@@ -100,6 +100,7 @@ class Story:
     chain: str
     title: str
     alert: str
+    log: str = ""
 
 
 STORIES = (
@@ -190,6 +191,7 @@ def world_of(story: Story, number: int) -> WorldTables:
         for name in given
     }
     lines = [(NOW - DAY, settings, "ERROR", f"call to {story.services[0]} failed: queue is full")]
+    lines += [(NOW - DAY, settings, "ERROR", story.log)] if story.log else []
     return WorldTables(columns=columns, lines=lines, now=NOW, start=NOW - 30 * DAY)
 
 
