@@ -103,8 +103,8 @@ def test_a_line_that_one_kind_needs_is_case_specific() -> None:
     assert (one.verdict, one.leaning, one.tried) == ("case_specific", 1, 5)
     assert (two.verdict, two.lost) == ("none", 0)
     assert found.needed_by == ("i0", "twin")
-    assert plays.looks[1] == (["i0", "twin"], ["with", "line-1", "line-2"], 1)
-    assert plays.looks[2] == (["i0", "twin"], ["with", "line-1"], 3)
+    assert plays.looks[1] == (["i0", "twin"], ["with", "edit-0-line-1", "edit-0-line-2"], 1)
+    assert plays.looks[2] == (["i0", "twin"], ["with", "edit-0-line-1"], 2)
 
 
 def test_lines_of_an_edit_that_nobody_needs_cost_nothing() -> None:

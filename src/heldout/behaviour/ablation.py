@@ -32,9 +32,9 @@ Pairs = dict[str, list[tuple[bool, bool]]]
 
 LEAST = 3
 """Groups that must have been tried before a line is called case-specific."""
-AGAIN = 3
+AGAIN = 2
 """Repeats of the second look where a line seemed to be needed; there they alone count."""
-ELSEWHERE = 3
+ELSEWHERE = 2
 """Further incidents that a second look tries."""
 
 _SAID = {
@@ -125,50 +125,60 @@ async def ablate(
     """
     cases, spare = order[: bench.options.ablation], order[bench.options.ablation :]
     group = {case.incident.id: case.group for case in order}
-    found: dict[str, Pairs] = {unit.name: {} for unit in units}
-    first = _Look(bench, after, found)
-    await first.play({unit.name: unit.without for unit in units}, cases, "units", 1)
+    whole: dict[str, Pairs] = {unit.name: {} for unit in units}
+    dropped = {unit.name: unit.without for unit in units}
+    await _Look(bench, after, whole).play(dropped, cases, "units", 1)
+    lines = [_Line(unit, at, line) for unit in units for at, line in enumerate(unit.lines, 1)]
+    look = _Look(bench, after, {one.name: {} for one in lines})
+    for unit in units:
+        mine = [one for one in lines if one.unit is unit]
+        needing = [case for case in cases if _leans(whole[unit.name].get(case.incident.id, ()))]
+        if len(mine) > 1:
+            await look.play(_brains(after, mine), needing, f"{unit.name}/lines", 1)
+        for one in mine:  # Where the unit as a whole is not needed, none of its lines is.
+            for incident, held in whole[unit.name].items():
+                look.found[one.name].setdefault(incident, list(held))
+    single = [one for one in lines if len(_leaning(look.found[one.name], group)) == 1]
+    await _again(look, single, cases)
+    known = {case.group for case in cases}
+    other = [case for case in spare if case.group not in known][:ELSEWHERE]
+    if single:
+        await look.play(_brains(after, single), other, "elsewhere", 1)
     effects = {}
     for unit in units:
-        needed = tuple(one for one, pairs in sorted(found[unit.name].items()) if _leans(pairs))
-        lines = await _lines(bench, after, unit, found[unit.name], cases, spare)
-        effects[unit.name] = UnitEffect(
-            tuple(_effect(line, pairs, group) for line, pairs in lines), needed
-        )
+        said = [_effect(o.line, look.found[o.name], group) for o in lines if o.unit is unit]
+        needed = tuple(one for one, pairs in sorted(whole[unit.name].items()) if _leans(pairs))
+        effects[unit.name] = UnitEffect(tuple(said), needed)
     return effects
 
 
-async def _lines(
-    bench: Bench,
-    after: Brain,
-    unit: Unit,
-    whole: Pairs,
-    cases: Sequence[Case],
-    spare: Sequence[Case],
-) -> list[tuple[Line, Pairs]]:
-    """The pairs of each line. Where the unit as a whole is not needed, its pairs are the line's."""
-    names = {f"line-{at}": line for at, line in enumerate(unit.lines, 1)}
-    brains = {name: without(after, [line]) for name, line in names.items()}
-    needing = [case for case in cases if _leans(whole.get(case.incident.id, ()))]
-    found: dict[str, Pairs] = {name: {} for name in names}
-    look = _Look(bench, after, found)
-    if needing and len(names) > 1:
-        await look.play(brains, needing, f"{unit.name}/lines", 1)
-    for pairs in found.values():
-        for incident, held in whole.items():
-            pairs.setdefault(incident, list(held))
-    group = {case.incident.id: case.group for case in (*cases, *spare)}
-    single = {name: brains[name] for name in names if len(_leaning(found[name], group)) == 1}
-    if single:
-        shaky = {one for name in single for one, pairs in found[name].items() if _net(pairs)}
-        held_cases = [case for case in cases if case.incident.id in shaky]
-        for name in single:
-            found[name] = {one: held for one, held in found[name].items() if one not in shaky}
-        await look.play(single, held_cases, f"{unit.name}/again", AGAIN)
-        known = {case.group for case in cases}
-        other = [case for case in spare if case.group not in known][:ELSEWHERE]
-        await look.play(single, other, f"{unit.name}/elsewhere", 1)
-    return [(line, found[name]) for name, line in names.items()]
+@dataclass(frozen=True, slots=True)
+class _Line:
+    """One line of one unit; ``name`` is its arm's."""
+
+    unit: Unit
+    number: int
+    line: Line
+
+    @property
+    def name(self) -> str:
+        return f"{self.unit.name or 'all'}-line-{self.number}"
+
+
+def _brains(after: Brain, lines: Sequence[_Line]) -> dict[str, Brain]:
+    return {one.name: without(after, [one.line]) for one in lines}
+
+
+async def _again(look: _Look, single: Sequence[_Line], cases: Sequence[Case]) -> None:
+    """Fresh repeats where a line seemed to be needed; they take the place of the first look's."""
+    for unit in {one.unit.name: one.unit for one in single}.values():
+        mine = [one for one in single if one.unit is unit]
+        shaky = {i for one in mine for i, pairs in look.found[one.name].items() if _net(pairs)}
+        for one in mine:
+            held = look.found[one.name]
+            look.found[one.name] = {i: pairs for i, pairs in held.items() if i not in shaky}
+        tried = [case for case in cases if case.incident.id in shaky]
+        await look.play(_brains(look.after, mine), tried, f"{unit.name}/again", AGAIN)
 
 
 @dataclass(frozen=True, slots=True)
@@ -223,8 +233,8 @@ def _net(pairs: Sequence[tuple[bool, bool]]) -> int:
 
 
 def _leans(pairs: Sequence[tuple[bool, bool]]) -> bool:
-    """True where at least half of an incident's pairs are lost, on balance."""
-    return _net(pairs) > 0 and 2 * _net(pairs) >= len(pairs)
+    """True where more than half of an incident's pairs are lost, on balance."""
+    return 2 * _net(pairs) > len(pairs)
 
 
 def _leaning(pairs: Pairs, group: Mapping[str, str]) -> set[str]:
