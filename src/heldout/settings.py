@@ -21,6 +21,11 @@ FILE = "heldout.toml"
 _SET_NAME = re.compile(r"[a-z][a-z0-9_-]{0,62}")
 
 
+Wire = Literal["chat", "responses"]
+Mode = Literal["tools", "json", "notebook"]
+Reducer = Literal["majority", "mean", "all", "any"]
+
+
 class _Strict(BaseModel):
     model_config = ConfigDict(extra="forbid", frozen=True)
 
@@ -34,6 +39,15 @@ class Models(_Strict):
         default="", description="endpoint of the agent's model; empty is the provider's own"
     )
     proposer_base_url: str = Field(default="", description="endpoint of the proposer's model")
+    wire: Wire = Field(
+        default="chat", description="how the agent's model is asked: Chat Completions or Responses"
+    )
+    proposer_wire: Wire = Field(default="chat", description="the same for the proposer's model")
+    mode: Mode = Field(
+        default="tools",
+        description="how the agent's model calls tools: native calls, or one JSON step per turn "
+        "as a chat or as a notebook that is written anew each turn",
+    )
 
 
 class LimitSettings(_Strict):
@@ -54,6 +68,26 @@ class RunSettings(_Strict):
         default=0.05, ge=0, le=1, description="share of invalid ones that ends a run as an error"
     )
     seed: int = Field(default=1, ge=0, description="seed of a run")
+    reducer: Reducer = Field(
+        default="majority",
+        description="what 'heldout run' calls solved; a score always takes the majority",
+    )
+    max_usd: float | None = Field(default=None, gt=0, description="USD of a run; none is no cap")
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens of a run")
+    max_seconds: float | None = Field(default=None, gt=0, description="wall seconds of a run")
+
+
+class JudgeSettings(_Strict):
+    """Who says whether an answer is right."""
+
+    by: Literal["exact", "llm"] = Field(
+        default="exact", description="the strict judge, or models that answer the same questions"
+    )
+    models: tuple[str, ...] = Field(
+        default=(), max_length=7, description="the judging models; several are a panel"
+    )
+    base_url: str = Field(default="", description="endpoint of the judging models")
+    wire: Wire = Field(default="chat", description="how the judging models are asked")
 
 
 class TuneSettings(_Strict):
@@ -125,6 +159,7 @@ class _File(_Strict):
     models: Models = Models()
     limits: LimitSettings = LimitSettings()
     run: RunSettings = RunSettings()
+    judge: JudgeSettings = JudgeSettings()
     tune: TuneSettings = TuneSettings()
     score: ScoreSettings = ScoreSettings()
     gate: GateSettings = GateSettings()
@@ -141,6 +176,7 @@ class Settings:
     models: Models = field(default_factory=Models)
     limits: LimitSettings = field(default_factory=LimitSettings)
     run: RunSettings = field(default_factory=RunSettings)
+    judge: JudgeSettings = field(default_factory=JudgeSettings)
     tune: TuneSettings = field(default_factory=TuneSettings)
     score: ScoreSettings = field(default_factory=ScoreSettings)
     gate: GateSettings = field(default_factory=GateSettings)

@@ -13,7 +13,7 @@ from heldout.errors import HeldoutError
 from heldout.graph import WorldInterface
 from heldout.incident import Incident
 from heldout.llm import open_client
-from heldout.run import Arm, Caps, Limits, Plan, Progress, play
+from heldout.run import Arm, Caps, Limits, Plan, Progress, Terms, play
 from heldout.run.reduce import by_incident, final, pass_mean, run_status
 from heldout.settings import Settings
 from heldout.simulate.streams import token
@@ -103,6 +103,7 @@ class Yardstick:
             max_invalid=self.settings.run.max_invalid,
             base_url=self.base_url,
             job=f"build-{self.set}",
+            terms=Terms.of(self.settings),
             pins={"measurement": name},
         )
 

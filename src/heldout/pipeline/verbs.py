@@ -184,7 +184,7 @@ async def _play_train(settings: Settings, asked: Playing, say: Say) -> Played:
     from heldout.build import cases
     from heldout.canaries import read_watch
     from heldout.graph import WorldInterface
-    from heldout.run import Arm, Limits, Plan, play
+    from heldout.run import Arm, Limits, Plan, Terms, play
     from heldout.run.reduce import final, run_status, summary
     from heldout.split import declare_process
     from heldout.store import Ledger, remember_brain
@@ -214,6 +214,7 @@ async def _play_train(settings: Settings, asked: Playing, say: Say) -> Played:
         concurrency=settings.run.concurrency,
         max_invalid=settings.run.max_invalid,
         base_url=asked.base_url or settings.models.base_url,
+        terms=Terms.of(settings),
     )
     canaries = await asyncio.to_thread(read_watch, settings)
     with Ledger.open(settings.ledger) as ledger:

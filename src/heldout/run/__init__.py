@@ -3,7 +3,7 @@
 from heldout.run.caps import Budget, Caps
 from heldout.run.history import outcomes
 from heldout.run.landing import ingest_landed
-from heldout.run.plan import Arm, Limits, Outcome, Plan, RunResult
+from heldout.run.plan import Arm, Limits, Outcome, Plan, RunResult, Terms
 from heldout.run.play import play, resume
 from heldout.run.player import Progress
 
@@ -16,6 +16,7 @@ __all__ = [
     "Plan",
     "Progress",
     "RunResult",
+    "Terms",
     "ingest_landed",
     "outcomes",
     "play",

@@ -13,7 +13,7 @@ from typing import Any
 from heldout.errors import ConfigError
 from heldout.incident import Incident
 from heldout.interface import Interface
-from heldout.run.plan import Arm, Limits, Plan
+from heldout.run.plan import Arm, Limits, Plan, Terms
 from heldout.settings import Settings
 from heldout.split import Case, HeldoutAccess
 from heldout.store import Ledger, brain, remember_brain
@@ -94,9 +94,10 @@ def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: In
         max_invalid=said["max_invalid"],
         base_url=said["base_url"],
         job=said["job"],
+        terms=Terms.from_plain(said.get("terms", {})),
         pins=said["pins"],
     )
-    if plan.manifest() != said:
+    if plan.manifest() != {"terms": plan.manifest()["terms"], **said}:
         raise ConfigError(
             "the stored manifest does not describe its own cases",
             where=f"run {row.run}",

@@ -5,12 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from heldout.agent.trace import Trace
 from heldout.brain import Brain
 from heldout.judge.verdict import Verdict
+from heldout.settings import Mode, Reducer, Settings, Wire
 from heldout.split import Case
 
 Purpose = Literal["train", "screen", "confirm", "score", "probe"]
@@ -35,6 +36,42 @@ class Limits:
 
 
 @dataclass(frozen=True, slots=True)
+class Terms:
+    """How every investigation of a run is asked, judged and counted, beside its limits.
+
+    ``judge`` is ``exact`` or ``llm``; the models of the latter, one or a panel, stand in
+    ``judge_models``. ``reducer`` is what a run calls solved; a score always takes the majority.
+    """
+
+    wire: Wire = "chat"
+    mode: Mode = "tools"
+    judge: Literal["exact", "llm"] = "exact"
+    judge_models: tuple[str, ...] = ()
+    judge_base_url: str = ""
+    judge_wire: Wire = "chat"
+    reducer: Reducer = "majority"
+
+    @classmethod
+    def of(cls, settings: Settings) -> Terms:
+        """What the project's settings say."""
+        models, judge = settings.models, settings.judge
+        return cls(
+            wire=models.wire,
+            mode=models.mode,
+            judge=judge.by,
+            judge_models=judge.models,
+            judge_base_url=judge.base_url,
+            judge_wire=judge.wire,
+            reducer=settings.run.reducer,
+        )
+
+    @classmethod
+    def from_plain(cls, plain: Mapping[str, Any]) -> Terms:
+        """Rebuild from a manifest; what an older one does not say is the default."""
+        return cls(**{**plain, "judge_models": tuple(plain.get("judge_models", ()))})
+
+
+@dataclass(frozen=True, slots=True)
 class Plan:
     """Cases x arms x repeats for one model. The manifest pins everything by hash."""
 
@@ -50,6 +87,7 @@ class Plan:
     max_invalid: float = 0.05
     base_url: str = ""
     job: str = ""
+    terms: Terms = field(default_factory=Terms)
     pins: Mapping[str, str] = field(default_factory=dict)
     """Further hashes: judge, tool schemas, checkers, prompts, settings."""
 
@@ -76,6 +114,7 @@ class Plan:
             "max_invalid": self.max_invalid,
             "base_url": self.base_url,
             "job": self.job,
+            "terms": {**asdict(self.terms), "judge_models": list(self.terms.judge_models)},
             "pins": dict(self.pins),
         }
 

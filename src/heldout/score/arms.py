@@ -13,10 +13,10 @@ import difflib
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from heldout.brain import APPEND, Brain
-from heldout.run.plan import Arm, Limits, Plan
+from heldout.run.plan import Arm, Limits, Plan, Terms
 from heldout.score.request import ScoreRequest
 from heldout.settings import Settings
 from heldout.split import Case
@@ -87,6 +87,7 @@ def _plan(
         max_invalid=settings.run.max_invalid,
         base_url=request.base_url or settings.models.base_url,
         job=request.job,
+        terms=replace(Terms.of(settings), reducer="majority"),
         pins=dict(pins),
     )
 

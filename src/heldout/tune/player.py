@@ -11,7 +11,7 @@ from heldout.behaviour import RunWatch, Setup
 from heldout.errors import CapReached, ProviderUnavailable
 from heldout.interface import Interface
 from heldout.run.caps import Budget
-from heldout.run.plan import Arm, Plan, Purpose, RunResult
+from heldout.run.plan import Arm, Plan, Purpose, RunResult, Terms
 from heldout.run.play import ClientFactory, play
 from heldout.run.reduce import run_status
 from heldout.settings import Settings
@@ -72,6 +72,7 @@ class Player:
             max_invalid=self.options.max_invalid,
             base_url=self.options.base_url,
             job=self.options.job,
+            terms=Terms.of(self.settings),
             pins={**self.pins, "setup": setup.name} if setup else self.pins,
         )
         tell, label = self.on_event, _LABELS.get(purpose, purpose)
