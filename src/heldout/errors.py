@@ -15,7 +15,8 @@
     ├── IngestError             real material could not be read                       exit 1
     ├── ProviderError           the model's service failed (never the model's fault)  exit 1
     │   ├── ProviderRefused         401, 403, 404: retrying cannot help
-    │   │   └── llm.ContextExceeded     the conversation outgrew the model's window
+    │   │   ├── llm.ContextExceeded     the conversation outgrew the model's window
+    │   │   └── llm.RequestRefused      400, 422: the endpoint does not take the request
     │   ├── ProviderUnavailable     429, 5xx, time-outs, resets, after bounded retries
     │   ├── ProviderProtocol        an answer that is not the wire format
     │   └── ProviderFiltered        the provider's filter withheld the answer

@@ -7,7 +7,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from heldout.llm.messages import ContextExceeded, ModelReply, ModelRequest, ToolCall, Usage
+from heldout.llm.messages import (
+    ContextExceeded,
+    ModelReply,
+    ModelRequest,
+    RequestRefused,
+    ToolCall,
+    Usage,
+)
 from heldout.llm.names import ModelName
 from heldout.llm.prices import cost, price_of, prices_as_of
 
@@ -22,6 +29,7 @@ __all__ = [
     "ModelName",
     "ModelReply",
     "ModelRequest",
+    "RequestRefused",
     "ToolCall",
     "Usage",
     "cost",

@@ -18,7 +18,7 @@ from heldout.errors import (
     ProviderUnavailable,
 )
 from heldout.llm.endpoints import Endpoint
-from heldout.llm.messages import ContextExceeded
+from heldout.llm.messages import ContextExceeded, RequestRefused
 from heldout.llm.transports import ResponseTooLarge
 
 _TRANSIENT = frozenset({408, 409, 425, 429})
@@ -123,7 +123,8 @@ def _status(error: openai.APIStatusError, endpoint: Endpoint, where: str) -> Fai
         403: "Check what the key may do",
         404: "Check the model's name and the base URL",
     }.get(status, "Check the base URL and the model's name")
-    return Failure(ProviderRefused(what, where=where, mend=mend), retry=False)
+    kind = RequestRefused if status in (400, 422) else ProviderRefused
+    return Failure(kind(what, where=where, mend=mend), retry=False)
 
 
 def _code_and_message(body: object) -> tuple[str, str]:

@@ -15,6 +15,10 @@ class ContextExceeded(ProviderRefused):
     reason = "context_exceeded"
 
 
+class RequestRefused(ProviderRefused):
+    """The endpoint does not take something in the request (400, 422), a response schema perhaps."""
+
+
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A call that the model wants made. ``arguments`` is the model's text, JSON or not."""
