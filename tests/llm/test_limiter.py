@@ -127,3 +127,38 @@ def test_the_limit_stays_between_one_and_the_ceiling(events: list[str], ceiling:
         else:
             limiter.throttle(now[0] - 0.5)
         assert 1.0 <= limiter.limit <= ceiling
+
+
+def test_roles_have_slots_of_their_own():
+    """A judge that fills its slots takes none from the agents, and another URL shares nothing."""
+    agent = limiter_for("p", "slots", "u", "agent")
+    judge = limiter_for("p", "slots", "u", "judge")
+    assert judge is not agent
+    assert limiter_for("p", "slots", "u", "judge") is judge
+    agent.register(2)
+    judge.register(1)
+
+    async def main() -> None:
+        async with judge.slot(), agent.slot():
+            assert (judge.in_flight, agent.in_flight) == (1, 1)
+
+    asyncio.run(main())
+
+
+def test_a_429_slows_every_role_of_the_same_quota():
+    """What the judge is told about the quota cuts the agents too; another model goes on."""
+    roles = [limiter_for("p", "quota", "u", role) for role in ("agent", "judge")]
+    other = limiter_for("p", "other-quota", "u", "agent")
+    for limiter in (*roles, other):
+        limiter.register(10)
+    roles[1].throttle(roles[1].clock(), 0.3)
+    assert [limiter.limit for limiter in (*roles, other)] == [7.0, 7.0, 10.0]
+    assert [limiter.throttled for limiter in roles] == [0, 1]
+
+    async def waited(limiter: Limiter) -> float:
+        began = limiter.clock()
+        async with limiter.slot() as granted:
+            return granted - began
+
+    assert asyncio.run(waited(roles[0])) >= 0.29
+    assert asyncio.run(waited(other)) < 0.29

@@ -36,6 +36,7 @@ __all__ = [
     "open_client",
     "price_of",
     "prices_as_of",
+    "without_kept",
 ]
 
 _LAZY = {

@@ -14,10 +14,16 @@ from dataclasses import replace
 import httpx2
 import openai
 
-from heldout.errors import ProviderProtocol, ProviderUnavailable
+from heldout.errors import (
+    ConfigError,
+    ProviderError,
+    ProviderProtocol,
+    ProviderRefused,
+    ProviderUnavailable,
+)
 from heldout.llm.endpoints import OPENAI_URL, Endpoint, endpoint_for
 from heldout.llm.failures import Failure, failure_of
-from heldout.llm.limiter import Limiter, limiter_for
+from heldout.llm.limiter import Limiter, Role, limiter_for
 from heldout.llm.messages import ModelReply, ModelRequest
 from heldout.llm.names import ModelName
 from heldout.llm.prices import cost
@@ -27,9 +33,7 @@ from heldout.llm.transports import (
     ResponseTooLarge,
     SocketTransport,
 )
-from heldout.llm.wire import decode, encode
-
-_PATH = "/chat/completions"
+from heldout.llm.wires import AnswerFailed, Wire, WireName, wire_named
 
 
 class ModelClient:
@@ -39,12 +43,20 @@ class ModelClient:
     """
 
     def __init__(
-        self, model: ModelName, endpoint: Endpoint, *, concurrency: int, bounds: Bounds
+        self,
+        model: ModelName,
+        endpoint: Endpoint,
+        wire: Wire,
+        *,
+        concurrency: int,
+        bounds: Bounds,
+        role: Role,
     ) -> None:
         self.model = model
         self.base_url = endpoint.base_url
-        self.limiter: Limiter = limiter_for(model.provider, model.name, endpoint.base_url)
+        self.limiter: Limiter = limiter_for(model.provider, model.name, endpoint.base_url, role)
         self._endpoint = endpoint
+        self._wire = wire
         self._concurrency = concurrency
         self._bounds = bounds
         self._clients: dict[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = {}
@@ -54,7 +66,8 @@ class ModelClient:
         self.limiter.register(concurrency)
 
     def __repr__(self) -> str:
-        return f"ModelClient({str(self.model)!r}, base_url={self.base_url!r})"
+        wire = self._wire.name
+        return f"ModelClient({str(self.model)!r}, base_url={self.base_url!r}, wire={wire!r})"
 
     async def __aenter__(self) -> ModelClient:
         return self
@@ -64,7 +77,19 @@ class ModelClient:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """One reply; failures of the provider are a :class:`~heldout.errors.ProviderError`."""
-        body = encode(self.model, request)
+        wire = self._wire
+        try:
+            return await self._persist(wire, request)
+        except ProviderRefused as error:
+            relaxed = wire.relaxed(error.what)
+            if relaxed is None:
+                raise
+        self._wire = relaxed
+        return await self._persist(relaxed, request)
+
+    async def _persist(self, wire: Wire, request: ModelRequest) -> ModelReply:
+        """Ask until there is a reply, the failure is for good, or the bounds are reached."""
+        body = wire.encode(self.model, request)
         bounds = self._bounds
         first: float | None = None
         malformed = 0
@@ -72,7 +97,7 @@ class ModelClient:
             async with self.limiter.slot() as granted:
                 began = time.monotonic()
                 first = began if first is None else first
-                outcome = await self._attempt(body)
+                outcome = await self._attempt(wire, body)
                 seconds = time.monotonic() - began
                 if isinstance(outcome, ModelReply):
                     self.limiter.succeed()
@@ -105,23 +130,24 @@ class ModelClient:
             self._open = False
             self.limiter.unregister(self._concurrency)
 
-    async def _attempt(self, body: bytes) -> ModelReply | Failure:
+    async def _attempt(self, wire: Wire, body: bytes) -> ModelReply | Failure:
         try:
             async with asyncio.timeout(self._bounds.total):
-                raw = await self._post(body)
-            return decode(raw, where=self._where, sent_bytes=len(body))
+                raw = await self._post(wire.path, body)
+            return wire.decode(raw, where=self._where, sent_bytes=len(body))
         except (
             openai.OpenAIError,
             httpx2.HTTPError,
             httpx2.StreamError,
-            ProviderProtocol,
+            ProviderError,
+            AnswerFailed,
             OSError,
         ) as error:
             return failure_of(error, self._endpoint, self._where)
 
-    async def _post(self, body: bytes) -> bytes:
+    async def _post(self, path: str, body: bytes) -> bytes:
         response = await self._sdk().post(
-            _PATH, content=body, cast_to=httpx2.Response, stream=True, stream_cls=openai.AsyncStream
+            path, content=body, cast_to=httpx2.Response, stream=True, stream_cls=openai.AsyncStream
         )
         assert isinstance(response, httpx2.Response)
         received = bytearray()
@@ -159,15 +185,31 @@ def open_client(
     base_url: str = "",
     concurrency: int = 8,
     bounds: Bounds | None = None,
+    wire: WireName = "chat",
+    role: Role = "agent",
 ) -> ModelClient:
     """A client for ``provider/name@effort``.
 
-    Raises :class:`UsageError` for a name that is none and :class:`ConfigError` where key or base
-    URL are missing. No connection is made before the first call.
+    ``wire`` is how the endpoint is asked, ``role`` whom the client works for: each role has slots
+    of its own, so that one cannot starve another (see :mod:`heldout.llm.limiter`). Raises
+    :class:`UsageError` for a name that is none and :class:`ConfigError` where key or base URL are
+    missing or a simulated model is asked over another wire than ``chat``. No connection is made
+    before the first call.
     """
     name = model if isinstance(model, ModelName) else ModelName.parse(model)
-    endpoint = endpoint_for(name, base_url)
-    return ModelClient(name, endpoint, concurrency=concurrency, bounds=bounds or Bounds())
+    if name.is_simulated and wire != "chat":
+        raise ConfigError(
+            f"'{name}' runs in this process and is asked over the wire 'chat' only",
+            mend="Set models.wire (or the wire of its role) to 'chat' for sim/ models",
+        )
+    return ModelClient(
+        name,
+        endpoint_for(name, base_url),
+        wire_named(wire),
+        concurrency=concurrency,
+        bounds=bounds or Bounds(),
+        role=role,
+    )
 
 
 def _sdk_client(

@@ -20,8 +20,11 @@ from heldout.errors import (
 from heldout.llm.endpoints import Endpoint
 from heldout.llm.messages import ContextExceeded, RequestRefused
 from heldout.llm.transports import ResponseTooLarge
+from heldout.llm.wires import AnswerFailed
 
 _TRANSIENT = frozenset({408, 409, 425, 429})
+_FILTERED = frozenset({"content_filter", "invalid_prompt"})
+_TOO_LONG = ("maximum context length", "context window", "exceeds the available context size")
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,14 +44,18 @@ def failure_of(error: BaseException, endpoint: Endpoint, where: str) -> Failure:
     if isinstance(error, ProviderError):
         return Failure(error, retry=False)
     if isinstance(error, openai.APIStatusError):
-        return _status(error, endpoint, where)
+        wait = retry_after(error.response.headers)
+        code, message = _code_and_message(error.body)
+        return _told(error.status_code, code, endpoint.redacted(message), where, wait)
+    if isinstance(error, AnswerFailed):
+        return _told(error.status, error.code, endpoint.redacted(error.message), where, None)
     cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
     if isinstance(cause, ResponseTooLarge):
         return Failure(
             ProviderProtocol(
                 f"the provider sent {cause}",
                 where=where,
-                mend="Check that the base URL speaks Chat Completions",
+                mend="Check the base URL and the wire",
             ),
             retry=False,
         )
@@ -95,16 +102,13 @@ def retry_after(headers: httpx2.Headers) -> float | None:
         return None
 
 
-def _status(error: openai.APIStatusError, endpoint: Endpoint, where: str) -> Failure:
-    status = error.status_code
-    code, message = _code_and_message(error.body)
-    said = endpoint.redacted(message)
+def _told(status: int, code: str, said: str, where: str, wait: float | None) -> Failure:
+    """What a provider's own error means; ``said`` is its redacted message."""
     what = f"the provider answered {status}" + (f": {said}" if said else "")
-    if code == "content_filter" or code == "content_policy_violation":
-        return Failure(
-            ProviderFiltered(what, where=where, mend="It counts as invalid"), retry=False
-        )
-    if code == "context_length_exceeded" or "maximum context length" in message:
+    if code in _FILTERED or code.endswith(("_policy", "_policy_violation")):
+        mend = "It counts as invalid; look at the alert and the brain for what set it off"
+        return Failure(ProviderFiltered(what, where=where, mend=mend), retry=False)
+    if code == "context_length_exceeded" or any(words in said for words in _TOO_LONG):
         return Failure(
             ContextExceeded(what, where=where, mend="Lower limits.max_tokens"), retry=False
         )
@@ -116,12 +120,12 @@ def _status(error: openai.APIStatusError, endpoint: Endpoint, where: str) -> Fai
             ProviderUnavailable(what, where=where, mend="Wait, then resume the run"),
             retry=True,
             throttled=status == 429,
-            retry_after=retry_after(error.response.headers),
+            retry_after=wait,
         )
     mend = {
         401: "Check the key in the environment",
         403: "Check what the key may do",
-        404: "Check the model's name and the base URL",
+        404: "Check the model's name, the base URL and the wire",
     }.get(status, "Check the base URL and the model's name")
     kind = RequestRefused if status in (400, 422) else ProviderRefused
     return Failure(kind(what, where=where, mend=mend), retry=False)

@@ -2,6 +2,12 @@
 
 The state is shared by every client of the process, over all event loops and threads, so that two
 jobs on one key slow down together.
+
+Slots are apart for each role (agent, proposer, judge, reviewer): a slow judge that fills its own
+takes none from the agents, and agents that fill theirs leave the judge room. What a provider says
+about its limits is shared by all roles of the same model at the same place, because they draw on
+one quota: a 429 to any of them cuts each of them once per episode, and a Retry-After holds all of
+them back. Another model, or another base URL, is another quota and is left alone.
 """
 
 from __future__ import annotations
@@ -11,9 +17,12 @@ import math
 import threading
 import time
 from collections import deque
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
+from typing import Literal
+
+Role = Literal["agent", "proposer", "judge", "reviewer"]
 
 CUT = 0.7
 """Factor of a cut; one episode of 429s cuts once."""
@@ -40,6 +49,8 @@ class Limiter:
     _ceilings: list[int] = field(default_factory=list)
     _waiters: deque[_Waiter] = field(default_factory=deque)
     _lock: threading.Lock = field(default_factory=threading.Lock)
+    _quota: Mapping[Role, Limiter] = field(default_factory=dict)
+    """The limiters of all roles that draw on the same quota, this one among them."""
     _last_cut: float = -math.inf
     _paused_until: float = -math.inf
 
@@ -84,8 +95,12 @@ class Limiter:
 
     def throttle(self, since: float, retry_after: float | None = None) -> None:
         """A request begun at ``since`` got 429: cut once per episode, and hold new ones back."""
+        self.throttled += 1
+        for limiter in tuple(self._quota.values()) or (self,):
+            limiter._slow_down(since, retry_after)
+
+    def _slow_down(self, since: float, retry_after: float | None) -> None:
         with self._lock:
-            self.throttled += 1
             now = self.clock()
             if since >= self._last_cut:
                 self.limit = max(self.limit * CUT, 1.0)
@@ -140,11 +155,14 @@ def _grant(future: asyncio.Future[None]) -> None:
         future.set_result(None)
 
 
-_limiters: dict[tuple[str, str, str], Limiter] = {}
-_limiters_lock = threading.Lock()
+_quotas: dict[tuple[str, str, str], dict[Role, Limiter]] = {}
+_quotas_lock = threading.Lock()
 
 
-def limiter_for(provider: str, model: str, base_url: str) -> Limiter:
-    """The one limiter of this process for a model of a provider at a base URL."""
-    with _limiters_lock:
-        return _limiters.setdefault((provider, model, base_url), Limiter())
+def limiter_for(provider: str, model: str, base_url: str, role: Role = "agent") -> Limiter:
+    """The one limiter of this process for a role of a model of a provider at a base URL."""
+    with _quotas_lock:
+        quota = _quotas.setdefault((provider, model, base_url), {})
+        if role not in quota:
+            quota[role] = Limiter(_quota=quota)
+        return quota[role]

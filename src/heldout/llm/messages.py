@@ -8,6 +8,12 @@ from typing import Any
 
 from heldout.errors import ProviderRefused, StoreError
 
+KEPT = "_kept"
+"""Key of an assistant message under which a wire keeps what it must send back word for word.
+
+Opaque to everyone else, and never sent by a wire that did not put it there.
+"""
+
 
 class ContextExceeded(ProviderRefused):
     """The conversation no longer fits the model's context window: the agent's own doing."""
@@ -73,7 +79,8 @@ class ModelReply:
     """One reply. ``usd`` is ``None`` where the price is unknown, never 0 in its place.
 
     ``seconds`` is the time of the attempt that succeeded; waiting for the limiter and for retries
-    is not in it. ``refusal`` is the model's own; a provider's filter raises instead.
+    is not in it. ``refusal`` is the model's own; a provider's filter raises instead. ``kept`` is
+    what the wire sends back with this reply's message, above all reasoning.
     """
 
     text: str = ""
@@ -85,6 +92,7 @@ class ModelReply:
     seconds: float = 0.0
     attempts: int = 1
     refusal: str = ""
+    kept: tuple[Mapping[str, Any], ...] = ()
 
     def message(self) -> dict[str, Any]:
         """The reply as the assistant's message of the conversation."""
@@ -93,6 +101,8 @@ class ModelReply:
             message["tool_calls"] = [call.wire() for call in self.tool_calls]
         elif not self.text:
             message["content"] = self.refusal
+        if self.kept:
+            message[KEPT] = list(self.kept)
         return message
 
     def plain(self) -> dict[str, Any]:
@@ -108,6 +118,7 @@ class ModelReply:
                     **data,
                     "tool_calls": tuple(ToolCall(**call) for call in data["tool_calls"]),
                     "usage": Usage(**data["usage"]),
+                    "kept": tuple(data.get("kept", ())),
                 }
             )
         except (KeyError, TypeError) as error:
@@ -115,3 +126,10 @@ class ModelReply:
                 f"a recorded model reply cannot be read ({type(error).__name__})",
                 mend="Delete the journal of this investigation; it is then played again",
             ) from error
+
+
+def without_kept(message: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The message without what a wire keeps in it: for other wires, and for people."""
+    if KEPT not in message:
+        return message
+    return {key: value for key, value in message.items() if key != KEPT}
