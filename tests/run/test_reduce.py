@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +13,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from heldout.judge.verdict import Verdict
-from heldout.run.plan import Outcome
+from heldout.run.plan import Outcome, Terms
 from heldout.run.reduce import (
+    counted,
     final,
     invalid_share,
     pass_all,
@@ -115,6 +117,43 @@ def test_a_summary_counts_slots_and_keeps_unknown_prices_unknown(tmp_path: Path)
     assert after.rate == 1.0
     assert summaries([], plan)[0].rate is None
     assert summaries([], plan)[0].coverage == 0.0
+
+
+@pytest.mark.parametrize(
+    ("reducer", "expected", "sum_of"),
+    [
+        ("majority", [1.0, 0.0, None, 1.0], 2.0),
+        ("mean", [2 / 3, 1 / 3, None, 1.0], 2.0),
+        ("all", [0.0, 0.0, None, 1.0], 1.0),
+        ("any", [1.0, 1.0, None, 1.0], 3.0),
+    ],
+)
+def test_a_run_counts_by_its_own_reducer(
+    tmp_path: Path, reducer: Any, expected: list[float | None], sum_of: float
+):
+    """What is solved follows the terms, while a score always takes the majority."""
+    signs = {"i-1": "ppf", "i-2": "pff", "i-3": "pii", "i-4": "ppp"}
+    cases = [stubs.case(tmp_path, name) for name in signs]
+    every = [one for name, text in signs.items() for one in outcomes(text, name)]
+    assert [counted(outcomes(text), 3, reducer) for text in signs.values()] == expected
+    plan = stubs.plan_of(cases, repeats=3, terms=Terms(reducer=reducer))
+    arm = summaries(every, plan)[0]
+    assert arm.reducer == reducer
+    assert arm.solved == pytest.approx(sum_of)
+    assert arm.solved + arm.unsolved + arm.unpaired == pytest.approx(4)
+    score = stubs.plan_of(cases, repeats=3, purpose="score", terms=Terms(reducer=reducer))
+    arm = summaries(every, score)[0]
+    assert (arm.reducer, arm.solved) == ("majority", 2)
+
+
+def test_a_slot_stopped_by_a_cap_is_no_failure(tmp_path: Path):
+    """It makes a run capped and not an error; an invalid one of another reason still does."""
+    plan = stubs.plan_of([stubs.case(tmp_path, "i-1")], repeats=3, max_invalid=0.3)
+    passed, *others = outcomes("pii")
+    stopped = [passed, *(replace(one, reason="cap") for one in others)]
+    assert run_status(stopped, plan, 0) == "capped"
+    broken = [*stopped[:2], replace(stopped[2], reason="provider_unavailable")]
+    assert run_status(broken, plan, 0) == "error"
 
 
 def test_a_run_with_too_many_invalids_is_an_error(tmp_path: Path):

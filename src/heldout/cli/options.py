@@ -21,3 +21,15 @@ BaseUrl = Annotated[
 SetName = Annotated[str, typer.Option("--set", help="Set of incidents; default: heldout.toml's.")]
 Name = Annotated[str, typer.Option("--name", help="Who decides; stored with the decision.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; stored with the decision.")]
+MaxUsd = Annotated[
+    float | None,
+    typer.Option("--max-usd", help="Stop once the run has cost so many USD.", min=0.0),
+]
+MaxTokens = Annotated[
+    int | None,
+    typer.Option("--max-tokens", help="Stop once it has used so many tokens.", min=1),
+]
+MaxSeconds = Annotated[
+    float | None,
+    typer.Option("--max-seconds", help="Stop this command after so many seconds.", min=0.0),
+]

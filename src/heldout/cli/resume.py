@@ -1,4 +1,4 @@
-"""``heldout resume``: go on with what was killed."""
+"""``heldout resume``: go on with what was stopped, or play more repeats of a run."""
 
 from __future__ import annotations
 
@@ -6,22 +6,54 @@ from typing import Annotated
 
 import typer
 
-from heldout.cli.options import Project
+from heldout.cli.options import MaxSeconds, MaxTokens, MaxUsd, Project
 
 
 def resume(
-    job: Annotated[
-        str, typer.Argument(help="Job, by its id's beginning; default: the newest unfinished.")
+    what: Annotated[
+        str,
+        typer.Argument(
+            metavar="[JOB_OR_RUN]",
+            help="By its id's beginning; default: the newest that was stopped.",
+        ),
     ] = "",
+    repeats: Annotated[
+        int | None,
+        typer.Option("--repeats", help="Give a run so many in all; never a score.", min=1, max=25),
+    ] = None,
+    max_usd: MaxUsd = None,
+    max_tokens: MaxTokens = None,
+    max_seconds: MaxSeconds = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
-    """Go on with a stopped job, paying for nothing twice."""
-    from heldout.pipeline import resume_job
+    """Go on with a stopped job or run, paying for nothing twice.
+
+    The options are for runs of 'heldout run'; a job keeps what it was asked for.
+    """
+    from heldout.errors import UsageError
+    from heldout.pipeline import Spending, resume_job, resume_run
+    from heldout.settings import load_settings
     from heldout.terminal import ProgressLine
 
-    done = resume_job(project, job, progress=ProgressLine(quiet=quiet))
+    progress = ProgressLine(quiet=quiet)
+    asked = (repeats, max_usd, max_tokens, max_seconds) != (None,) * 4
+    if asked and not what:
+        raise UsageError("these options need the run that they are for", mend="Name it")
+    job = None if asked else resume_job(project, what, progress=progress)
+    if job is not None:
+        typer.echo(job.text)
+        return
+    done = resume_run(
+        load_settings(project),
+        what,
+        repeats=repeats,
+        spending=Spending(max_usd, max_tokens, max_seconds),
+        say=progress,
+    )
     typer.echo(done.text)
+    if not done.valid:
+        raise typer.Exit(1)
 
 
 def register(app: typer.Typer) -> None:

@@ -7,7 +7,15 @@ from typing import Annotated
 
 import typer
 
-from heldout.cli.options import BaseUrl, Model, Project, SetName
+from heldout.cli.options import (
+    BaseUrl,
+    MaxSeconds,
+    MaxTokens,
+    MaxUsd,
+    Model,
+    Project,
+    SetName,
+)
 
 
 def run(
@@ -18,20 +26,24 @@ def run(
     base_url: BaseUrl = "",
     set_name: SetName = "",
     repeats: Annotated[
-        int | None, typer.Option("--repeats", help="Investigations per incident.", min=1)
+        int | None, typer.Option("--repeats", help="Investigations per incident.", min=1, max=25)
     ] = None,
     incident: Annotated[
         list[str] | None, typer.Option("--incident", help="Only this one; repeatable.")
     ] = None,
     seed: Annotated[int | None, typer.Option("--seed", help="Default: heldout.toml's.")] = None,
+    max_usd: MaxUsd = None,
+    max_tokens: MaxTokens = None,
+    max_seconds: MaxSeconds = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
     """Play the train half once more with one brain.
 
-    Prints pass rates and the run's id, which 'heldout compare' takes.
+    Prints what was solved, coverage, and the run's id, which 'heldout compare' takes. Stopped or at
+    a cap, 'heldout resume' goes on with it.
     """
-    from heldout.pipeline import Playing, play_train
+    from heldout.pipeline import Playing, Spending, play_train
     from heldout.settings import load_settings
     from heldout.terminal import ProgressLine
 
@@ -45,6 +57,7 @@ def run(
             repeats=repeats,
             incidents=tuple(incident or ()),
             seed=seed,
+            spending=Spending(max_usd, max_tokens, max_seconds),
         ),
         ProgressLine(quiet=quiet),
     )

@@ -3,13 +3,12 @@
 from heldout.pipeline.demo import run_from_command_line
 from heldout.pipeline.environment import prefect_environment
 from heldout.pipeline.job import Job, JobResult, Tuned, settings_of
+from heldout.pipeline.playing import Playing, Spending, play_train, resume_run
 from heldout.pipeline.stages import build_set, report_job, run_stages, score_brain, tune_brain
 from heldout.pipeline.verbs import (
-    Playing,
     Scoring,
     compare_by_name,
     decide_by_name,
-    play_train,
     report_of,
     resume_job,
     score_by_name,
@@ -21,6 +20,7 @@ __all__ = [
     "JobResult",
     "Playing",
     "Scoring",
+    "Spending",
     "Tuned",
     "build_set",
     "compare_by_name",
@@ -30,6 +30,7 @@ __all__ = [
     "report_job",
     "report_of",
     "resume_job",
+    "resume_run",
     "run_from_command_line",
     "run_stages",
     "score_brain",

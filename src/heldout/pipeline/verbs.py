@@ -1,17 +1,16 @@
-"""What single commands do with the stages: score, report, compare, play train, resume."""
+"""What single commands do with the stages: score, report, compare, resume a job."""
 
 from __future__ import annotations
 
-import asyncio
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from heldout.errors import UsageError
 from heldout.pipeline.job import Job, JobResult
-from heldout.pipeline.progress import SILENT, Say, progress_words
+from heldout.pipeline.progress import SILENT, Say
 from heldout.pipeline.stages import (
     REQUEST,
     build_worlds,
@@ -153,97 +152,11 @@ def compare_by_name(
     return render_comparison(comparison)
 
 
-@dataclass(frozen=True, slots=True)
-class Playing:
-    """What ``heldout run`` was asked for; empty means the default."""
+def resume_job(project: Path | None, job: str = "", *, progress: Say = SILENT) -> JobResult | None:
+    """Go on with a job that was stopped: what it was asked for counts, finished work is kept.
 
-    model: str = ""
-    brain: Path | None = None
-    base_url: str = ""
-    set: str = ""
-    repeats: int | None = None
-    incidents: tuple[str, ...] = ()
-    seed: int | None = None
-
-
-class Played(NamedTuple):
-    """What came of a run, in words; ``valid`` is false when too much of it was invalid."""
-
-    text: str
-    valid: bool
-
-
-def play_train(settings: Settings, asked: Playing, say: Say = SILENT) -> Played:
-    """Play train incidents with one brain and say what came of it."""
-    return asyncio.run(_play_train(settings, asked, say))
-
-
-async def _play_train(settings: Settings, asked: Playing, say: Say) -> Played:
-    from heldout.behaviour import RunWatch
-    from heldout.brain import load_brain
-    from heldout.build import cases
-    from heldout.canaries import read_watch
-    from heldout.graph import WorldInterface
-    from heldout.run import Arm, Limits, Plan, Terms, play
-    from heldout.run.reduce import final, run_status, summary
-    from heldout.split import declare_process
-    from heldout.store import Ledger, remember_brain
-
-    declare_process("run")
-    name = asked.set or settings.set
-    train = cases(settings, name, "train")
-    unknown = set(asked.incidents) - {case.incident.id for case in train}
-    if unknown or not train:
-        known = ", ".join(case.incident.id for case in train) or "none"
-        which = f" '{min(unknown)}'" if unknown else ""
-        raise UsageError(
-            f"no such train incident{which}", where=name, mend=f"Train incidents: {known}"
-        )
-    chosen = tuple(c for c in train if not asked.incidents or c.incident.id in asked.incidents)
-    brain = load_brain(asked.brain or settings.brain)
-    limits = settings.limits
-    plan = Plan(
-        purpose="train",
-        set=name,
-        model=asked.model or settings.models.agent,
-        cases=chosen,
-        arms=(Arm("brain", brain),),
-        repeats=asked.repeats or settings.run.repeats,
-        seed=settings.run.seed if asked.seed is None else asked.seed,
-        limits=Limits(limits.max_steps, limits.max_tokens, limits.max_seconds, limits.max_usd),
-        concurrency=settings.run.concurrency,
-        max_invalid=settings.run.max_invalid,
-        base_url=asked.base_url or settings.models.base_url,
-        terms=Terms.of(settings),
-    )
-    canaries = await asyncio.to_thread(read_watch, settings)
-    with Ledger.open(settings.ledger) as ledger:
-        remember_brain(ledger, brain)
-        watch = RunWatch(canaries, ledger)
-        result = await play(
-            plan,
-            ledger,
-            settings,
-            interface=WorldInterface(),
-            on_progress=lambda state: say(progress_words(state)),
-        )
-        watch.check(result.run)
-    arm = summary(list(result.outcomes), plan, "brain")
-    usd = "unknown" if arm.usd is None else f"{arm.usd:.2f}"
-    whole = arm.solved + arm.unsolved + arm.unpaired
-    reasons = {one.reason for one in final(result.outcomes).values() if one.reason}
-    text = (
-        f"run {result.run} · {plan.model} · brain {brain.hash[:12]}\n"
-        f"solved {arm.solved} of {whole} incidents · {arm.passed} passed, {arm.failed} "
-        f"failed, {arm.invalid} invalid · {usd} USD · {arm.seconds:.1f} s"
-    )
-    if reasons:
-        text += f"\ninvalid because of {', '.join(sorted(reasons))}; mend that, take another --seed"
-    return Played(text, run_status(result.outcomes, result.plan, result.absent) != "error")
-
-
-def resume_job(project: Path | None, job: str = "", *, progress: Say = SILENT) -> JobResult:
-    """Go on with a job that was stopped: what it was asked for counts, finished work is kept."""
+    ``None`` when there is no such job, or without a name none that was stopped.
+    """
     from heldout.store import Ledger
     from heldout.store.queries import jobs
 
@@ -256,10 +169,7 @@ def resume_job(project: Path | None, job: str = "", *, progress: Say = SILENT) -
             if (name.startswith(job) if job else _unfinished(ledger, name, asked[name].detail))
         ]
     if not names:
-        raise UsageError(
-            f"no job '{job}'" if job else "no job was stopped before its end",
-            mend="'heldout status' shows where each model stands",
-        )
+        return None
     name = names[0]
     request = Job.model_validate({**asked[name].detail, "project": str(settings.root)})
     return run_stages(request, progress=progress, resume=name)

@@ -10,7 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-from heldout.errors import ConfigError
+from heldout.errors import ConfigError, UsageError
 from heldout.incident import Incident
 from heldout.interface import Interface
 from heldout.run.plan import Arm, Limits, Plan, Terms
@@ -67,6 +67,45 @@ def store_manifest(ledger: Ledger, run: str, nonce: str, plan: Plan, root: Path)
     }
     ledger.append("runs", [row])
     ledger.flush()
+
+
+def extend(ledger: Ledger, row: RunRow, plan: Plan, repeats: int) -> Plan:
+    """Let a run have more repeats: a further manifest row; what was played before stays as it is.
+
+    A score's repeats are fixed before its first call, and a job has decided by those it had: both
+    are a :class:`UsageError`, as is a number that adds none.
+    """
+    if plan.purpose == "score":
+        raise UsageError(
+            "a score's repeats are never added to afterwards",
+            where=f"run {row.run}",
+            mend="Score again; that is one more look",
+        )
+    if plan.job or plan.purpose != "train":
+        raise UsageError(
+            "this run belongs to a job, which decided by the repeats it had",
+            where=f"run {row.run}",
+            mend="Play the same brain with 'heldout run'",
+        )
+    if repeats <= plan.repeats:
+        raise UsageError(
+            f"it has {plan.repeats} repeats already",
+            where=f"run {row.run}",
+            mend=f"Ask for more than {plan.repeats}",
+        )
+    longer = replace(plan, repeats=repeats)
+    ledger.append("manifests", [{"run": row.run, "manifest_json": longer.manifest()}])
+    ledger.flush()
+    return longer
+
+
+def as_extended(ledger: Ledger, run: str, plan: Plan) -> Plan:
+    """The plan with the repeats that its run was given since it began."""
+    sql = "SELECT manifest_json FROM manifests WHERE run = ? ORDER BY rowid DESC LIMIT 1"
+    found = ledger.read(sql, [run])
+    return (
+        replace(plan, repeats=json.loads(found[0]["manifest_json"])["repeats"]) if found else plan
+    )
 
 
 def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: Interface) -> Plan:

@@ -91,6 +91,11 @@ class Plan:
     pins: Mapping[str, str] = field(default_factory=dict)
     """Further hashes: judge, tool schemas, checkers, prompts, settings."""
 
+    @property
+    def reducer(self) -> Reducer:
+        """What counts as solved: the terms' reducer, and in a score always the majority."""
+        return "majority" if self.purpose == "score" else self.terms.reducer
+
     def manifest(self) -> dict[str, Any]:
         """Plain data, stored with the run; a resumed run takes its configuration only from here."""
         return {

@@ -7,7 +7,15 @@ from collections.abc import Callable
 from heldout.interface import Interface
 from heldout.run.attempt import Client, Investigate, Judge, Parts
 from heldout.run.caps import Budget, Caps
-from heldout.run.manifest import pinned, read_manifest, require_access, run_id, store_manifest
+from heldout.run.manifest import (
+    as_extended,
+    extend,
+    pinned,
+    read_manifest,
+    require_access,
+    run_id,
+    store_manifest,
+)
 from heldout.run.plan import Plan, RunResult
 from heldout.run.player import OnProgress, Player
 from heldout.settings import Settings
@@ -40,8 +48,9 @@ async def play(
     client = (client_factory or _open_client)(plan)  # First: a missing key begins no run.
     try:
         store_manifest(ledger, run, nonce, plan, settings.root)
+        plan = as_extended(ledger, run, plan)
         parts = Parts(_investigate(), judge or _exact_judge(), client, interface)
-        budget = _budget(caps, plan, ledger)
+        budget = _budget(caps, plan, ledger, run)
     except BaseException:
         await client.aclose()
         raise
@@ -58,28 +67,34 @@ async def resume(
     on_progress: OnProgress | None = None,
     caps: Caps | Budget | None = None,
     judge: Judge | None = None,
+    repeats: int | None = None,
 ) -> RunResult:
     """Play what a run still lacks, configured only by its stored manifest and brains.
 
-    ``run`` may be the beginning of the run's id.
+    ``run`` may be the beginning of the run's id. ``repeats`` gives a plain run more of them.
     """
     row = stored.run(ledger, run)
     plan = read_manifest(ledger, row, settings, interface)
     require_access(plan)
-    budget = _budget(caps, plan, ledger)
+    budget = _budget(caps, plan, ledger, row.run)
     client = (client_factory or _open_client)(plan)
+    try:
+        plan = plan if repeats is None else extend(ledger, row, plan, repeats)
+    except BaseException:
+        await client.aclose()
+        raise
     parts = Parts(_investigate(), judge or _exact_judge(), client, interface)
     player = Player(row.run, plan, ledger, settings, parts, budget, on_progress)
     return await player.play(resumed=True)
 
 
-def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger) -> Budget:
-    """What may still be spent: a job's earlier investigations count against its caps."""
+def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) -> Budget:
+    """What may still be spent: what the job, or a run of its own, cost before counts."""
     if isinstance(caps, Budget):
         return caps
-    if caps is None or not plan.job:
-        return Budget(caps or Caps())
-    spent = stored.cost(ledger, job=plan.job)
+    if caps is None:
+        return Budget(Caps())
+    spent = stored.cost(ledger, job=plan.job) if plan.job else stored.cost(ledger, run=run)
     return Budget(caps, usd=spent.usd, tokens=spent.input_tokens + spent.output_tokens)
 
 

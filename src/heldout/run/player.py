@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
@@ -118,6 +118,7 @@ class Player:
         free = ModelName.parse(plan.model).is_simulated
         self._syncer = None if free else ThreadPoolExecutor(1, thread_name_prefix="journal")
         self._pending: deque[tuple[Slot, int]] = deque()
+        self._failed: Counter[tuple[str, str, int]] = Counter()
         self._handed_on: set[Path] = set()
         self._refused = 0
         self._tally = Tally(0, 0.0)
@@ -147,18 +148,24 @@ class Player:
             (capped.add if row.reason == "cap" else capped.discard)(key)
             if ended.get(key, "invalid") == "invalid":
                 ended[key] = row.verdicts[0].result
+            self._count_failure(key, row.verdicts[0].result, row.reason)
         every = slots(self.plan)
         self._tally = Tally(len(every), stored.cost(self._ledger, run=self.run).usd)
         for slot in every:
             number = used.get(slot.key, 0)
             result = ended.get(slot.key, "invalid")
             self._clear(slot, number, capped=slot.key in capped)
-            if result == "invalid" and number < MAX_ATTEMPTS:
+            if result == "invalid" and self._failed[slot.key] < MAX_ATTEMPTS:
                 self._pending.append((slot, number))
             else:
                 self._tally.results[slot.key] = result
         self._tally.begin()
         self._report()
+
+    def _count_failure(self, key: tuple[str, str, int], result: str, reason: str) -> None:
+        """Count what used up one of a slot's attempts; one that a cap stopped is only paused."""
+        if result == "invalid" and reason != "cap":
+            self._failed[key] += 1
 
     def _clear(self, slot: Slot, number: int, *, capped: bool) -> None:
         """Take away journals of stored attempts, which a killed process may have left.
@@ -233,7 +240,9 @@ class Player:
     def _settle(self, slot: Slot, number: int, record: Record) -> None:
         result, reason = record["verdict"]["result"], record["reason"]
         self._tally.paid(record["spent"]["usd"])
-        if result == "invalid" and reason not in _NOT_AGAIN and number + 1 < MAX_ATTEMPTS:
+        self._count_failure(slot.key, result, reason)
+        again = reason not in _NOT_AGAIN and self._failed[slot.key] < MAX_ATTEMPTS
+        if result == "invalid" and again:
             self._pending.append((slot, number + 1))
         else:
             self._tally.results[slot.key] = result

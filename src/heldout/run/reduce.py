@@ -11,9 +11,13 @@ from dataclasses import dataclass
 from typing import Literal
 
 from heldout.run.plan import Outcome, Plan
+from heldout.settings import Reducer
 from heldout.stats import majority
 
 RunStatus = Literal["finished", "error", "capped"]
+
+_STOPPED = frozenset({"cap"})
+"""Reasons of a slot that was stopped midway and is gone on with by ``heldout resume``."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,10 +27,12 @@ class ArmSummary:
     What attempts cost that left no trace (the provider failed midway) is in ``queries.cost``.
 
     ``coverage`` is valid slots over planned slots; ``rate`` is passes over valid slots and
-    ``None`` when there are none. ``seconds`` are summed over investigations.
+    ``None`` when there are none. ``solved`` adds up what ``reducer`` makes of each incident: a
+    whole number, except under ``mean``. ``seconds`` are summed over investigations.
     """
 
     arm: str
+    reducer: Reducer
     planned: int
     passed: int
     failed: int
@@ -34,8 +40,8 @@ class ArmSummary:
     absent: int
     coverage: float
     rate: float | None
-    solved: int
-    unsolved: int
+    solved: float
+    unsolved: float
     unpaired: int
     calls: int
     input_tokens: int
@@ -84,6 +90,16 @@ def pass_any(outcomes: Iterable[Outcome], repeats: int) -> bool | None:
     return None if solved(listed, repeats) is None else bool(mean)
 
 
+def counted(outcomes: Iterable[Outcome], repeats: int, reducer: Reducer) -> float | None:
+    """What one incident in one arm counts, 0 to 1, by the named reducer; ``None`` when unpaired."""
+    listed = list(outcomes)
+    if reducer == "mean":
+        return None if solved(listed, repeats) is None else pass_mean(listed)
+    rule = {"majority": solved, "all": pass_all, "any": pass_any}[reducer]
+    result = rule(listed, repeats)
+    return None if result is None else float(result)
+
+
 def by_incident(outcomes: Iterable[Outcome], arm: str) -> dict[str, list[Outcome]]:
     """The outcomes of one arm by incident, incidents in order."""
     groups: dict[str, list[Outcome]] = {}
@@ -108,12 +124,16 @@ def summary(outcomes: Sequence[Outcome], plan: Plan, arm: str) -> ArmSummary:
     results = [one.verdict.result for one in final(mine).values()]
     passed, failed = results.count("pass"), results.count("fail")
     planned = len(plan.cases) * plan.repeats
-    states = list(solved_by_incident(mine, plan, arm).values())
+    groups = by_incident(mine, arm)
+    reducer = plan.reducer
+    states = [counted(groups.get(c.incident.id, ()), plan.repeats, reducer) for c in plan.cases]
+    values = [state for state in states if state is not None]
     traces = [one.trace for one in mine if one.trace is not None]
     prices = [trace.usd for trace in traces]
     known = [price for price in prices if price is not None]
     return ArmSummary(
         arm=arm,
+        reducer=reducer,
         planned=planned,
         passed=passed,
         failed=failed,
@@ -121,9 +141,9 @@ def summary(outcomes: Sequence[Outcome], plan: Plan, arm: str) -> ArmSummary:
         absent=planned - len(results),
         coverage=_share(passed + failed, planned) or 0.0,
         rate=_share(passed, passed + failed),
-        solved=states.count(True),
-        unsolved=states.count(False),
-        unpaired=states.count(None),
+        solved=sum(values),
+        unsolved=len(values) - sum(values),
+        unpaired=len(states) - len(values),
         calls=sum(trace.calls for trace in traces),
         input_tokens=sum(trace.input_tokens for trace in traces),
         cached_tokens=sum(trace.cached_tokens for trace in traces),
@@ -139,16 +159,21 @@ def summaries(outcomes: Sequence[Outcome], plan: Plan) -> tuple[ArmSummary, ...]
 
 
 def invalid_share(outcomes: Iterable[Outcome]) -> float:
-    """Invalid slots over started slots; 0 when none was started."""
-    results = [one.verdict.result for one in final(outcomes).values()]
+    """Invalid slots over started slots; 0 when none was started.
+
+    One that a cap of the job stopped is neither: nothing failed, and a resumed run goes on there.
+    """
+    results = [one.verdict.result for one in final(outcomes).values() if one.reason not in _STOPPED]
     return _share(results.count("invalid"), len(results)) or 0.0
 
 
 def run_status(outcomes: Iterable[Outcome], plan: Plan, absent: int) -> RunStatus:
-    """``error`` above the plan's ``max_invalid``, else ``capped`` if slots are absent."""
-    if invalid_share(outcomes) > plan.max_invalid:
+    """``error`` above the plan's ``max_invalid``, else ``capped`` with slots absent or stopped."""
+    listed = list(outcomes)
+    if invalid_share(listed) > plan.max_invalid:
         return "error"
-    return "capped" if absent else "finished"
+    stopped = any(one.reason in _STOPPED for one in final(listed).values())
+    return "capped" if absent or stopped else "finished"
 
 
 def _share(part: int, whole: int) -> float | None:

@@ -30,7 +30,7 @@ class JobRow:
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
-    """A run with its newest status: started, resumed, finished, error or capped."""
+    """A run with its newest manifest and status: started, resumed, finished, error or capped."""
 
     run: str
     job: str | None
@@ -256,11 +256,15 @@ def runs(
     where, params = _where(job=job, purpose=purpose, model=model, run=run)
     sql = (
         'WITH newest AS (SELECT run, status, detail_json AS status_detail_json, "at" AS status_at'
-        f" FROM run_events {_NEWEST.format(key='run')})"
-        ' SELECT run, job, purpose, "set", model, manifest_json, cases_json, started,'
+        f" FROM run_events {_NEWEST.format(key='run')}),"
+        " extended AS (SELECT run, manifest_json AS extended_json FROM manifests"
+        f" {_NEWEST.format(key='run')})"
+        ' SELECT run, job, purpose, "set", model,'
+        " coalesce(extended_json, manifest_json) AS manifest_json, cases_json, started,"
         " coalesce(status, 'started') AS status, status_detail_json,"
         " coalesce(status_at, started) AS status_at"
-        f" FROM runs LEFT JOIN newest USING (run){where} ORDER BY runs.rowid"
+        " FROM runs LEFT JOIN newest USING (run) LEFT JOIN extended USING (run)"
+        f"{where} ORDER BY runs.rowid"
     )
     return [RunRow(**_typed(row)) for row in ledger.read(sql, params)]
 

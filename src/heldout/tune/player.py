@@ -92,10 +92,11 @@ class Player:
         )
         if self.watch is not None:
             self.watch.check(result.run)
-        if result.absent:
+        status = run_status(result.outcomes, result.plan, result.absent)
+        if result.absent or status == "capped":
             why = self.budget.reached() or "a cap of the job is reached"
             raise CapReached(why, mend="Raise it and resume the job")
-        if run_status(result.outcomes, result.plan, result.absent) == "error":
+        if status == "error":
             invalid = sorted({one.reason for one in result.outcomes if one.reason})
             raise ProviderUnavailable(
                 f"too many investigations are invalid ({', '.join(invalid)})",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.store.migrations import m001_initial, m002_clearance
+from heldout.store.migrations import m001_initial, m002_clearance, m003_extended
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,5 +19,6 @@ class Migration:
 MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "initial", m001_initial.STATEMENTS),
     Migration(2, "clearance", m002_clearance.STATEMENTS),
+    Migration(3, "extended", m003_extended.STATEMENTS),
 )
 """In order and without a gap. A step that was ever released is never changed."""

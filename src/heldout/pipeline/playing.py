@@ -1,0 +1,225 @@
+"""Playing train incidents with one brain, beside any job: begin, go on, play more repeats."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, NamedTuple
+
+from heldout.errors import UsageError
+from heldout.pipeline.progress import SILENT, Say, progress_words
+from heldout.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from heldout.run import Caps, Plan, RunResult
+    from heldout.store import Ledger
+    from heldout.store.queries import RunRow
+
+    Starter = Callable[..., Awaitable[RunResult]]
+
+
+@dataclass(frozen=True, slots=True)
+class Spending:
+    """What a run may spend in all, over however many commands; ``None`` is heldout.toml's.
+
+    Seconds are those of one command.
+    """
+
+    max_usd: float | None = None
+    max_tokens: int | None = None
+    max_seconds: float | None = None
+
+    def caps(self, settings: Settings) -> Caps:
+        """These caps, and the project's where none is given."""
+        from heldout.run import Caps
+
+        run = settings.run
+        return Caps(
+            run.max_usd if self.max_usd is None else self.max_usd,
+            run.max_tokens if self.max_tokens is None else self.max_tokens,
+            run.max_seconds if self.max_seconds is None else self.max_seconds,
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class Playing:
+    """What ``heldout run`` was asked for; empty means the default."""
+
+    model: str = ""
+    brain: Path | None = None
+    base_url: str = ""
+    set: str = ""
+    repeats: int | None = None
+    incidents: tuple[str, ...] = ()
+    seed: int | None = None
+    spending: Spending = field(default_factory=Spending)
+
+
+class Played(NamedTuple):
+    """What came of a run, in words; ``valid`` is false when too much of it was invalid."""
+
+    text: str
+    valid: bool
+
+
+def play_train(settings: Settings, asked: Playing, say: Say = SILENT) -> Played:
+    """Play train incidents with one brain and say what came of it."""
+    from heldout.run import play
+    from heldout.split import declare_process
+
+    declare_process("run")
+    plan = _plan(settings, asked)
+    return asyncio.run(_watched(settings, say, play, plan, asked.spending))
+
+
+def resume_run(
+    settings: Settings,
+    run: str = "",
+    *,
+    repeats: int | None = None,
+    spending: Spending | None = None,
+    say: Say = SILENT,
+) -> Played:
+    """Go on with a run that belongs to no job, by default the newest that was stopped.
+
+    ``repeats`` (in all) plays more of them. No such run is a :class:`UsageError`.
+    """
+    from heldout.run import resume
+    from heldout.split import declare_process
+    from heldout.store import Ledger
+
+    declare_process("run")
+    with Ledger.open(settings.ledger) as ledger:
+        row = _own_run(ledger, run)
+    return asyncio.run(
+        _watched(settings, say, resume, row.run, spending or Spending(), repeats=repeats)
+    )
+
+
+def _own_run(ledger: Ledger, run: str) -> RunRow:
+    from heldout.store import queries
+
+    if run:
+        row = queries.run(ledger, run)
+        if row.purpose == "score":
+            raise UsageError(
+                "a score's repeats are fixed before its first call",
+                where=f"run {row.run}",
+                mend="'heldout score --resume' goes on with one that was stopped",
+            )
+        if row.job or row.purpose != "train":
+            raise UsageError(
+                f"it belongs to job {row.job}" if row.job else "a measurement played it",
+                where=f"run {row.run}",
+                mend="Resume the job, or give the command again that measured",
+            )
+        return row
+    stopped = ("started", "resumed", "capped")
+    found = [
+        row
+        for row in queries.runs(ledger, purpose="train")
+        if not row.job and row.status in stopped
+    ]
+    if not found:
+        raise UsageError(
+            "no job was stopped before its end, nor a run",
+            mend="'heldout status' shows where each model stands",
+        )
+    return found[-1]
+
+
+def _plan(settings: Settings, asked: Playing) -> Plan:
+    from heldout.brain import load_brain
+    from heldout.build import cases
+    from heldout.run import Arm, Limits, Plan, Terms
+
+    name = asked.set or settings.set
+    train = cases(settings, name, "train")
+    unknown = set(asked.incidents) - {case.incident.id for case in train}
+    if unknown or not train:
+        known = ", ".join(case.incident.id for case in train) or "none"
+        which = f" '{min(unknown)}'" if unknown else ""
+        raise UsageError(
+            f"no such train incident{which}", where=name, mend=f"Train incidents: {known}"
+        )
+    chosen = tuple(c for c in train if not asked.incidents or c.incident.id in asked.incidents)
+    limits = settings.limits
+    return Plan(
+        purpose="train",
+        set=name,
+        model=asked.model or settings.models.agent,
+        cases=chosen,
+        arms=(Arm("brain", load_brain(asked.brain or settings.brain)),),
+        repeats=asked.repeats or settings.run.repeats,
+        seed=settings.run.seed if asked.seed is None else asked.seed,
+        limits=Limits(limits.max_steps, limits.max_tokens, limits.max_seconds, limits.max_usd),
+        concurrency=settings.run.concurrency,
+        max_invalid=settings.run.max_invalid,
+        base_url=asked.base_url or settings.models.base_url,
+        terms=Terms.of(settings),
+    )
+
+
+async def _watched(
+    settings: Settings,
+    say: Say,
+    start: Starter,
+    what: Plan | str,
+    spending: Spending,
+    **more: int | None,
+) -> Played:
+    """Begin or go on, look for canaries in what was said, and put the result into words."""
+    from heldout.behaviour import RunWatch
+    from heldout.canaries import read_watch
+    from heldout.graph import WorldInterface
+    from heldout.store import Ledger
+
+    canaries = await asyncio.to_thread(read_watch, settings)
+    with Ledger.open(settings.ledger) as ledger:
+        watch = RunWatch(canaries, ledger)
+        result: RunResult = await start(
+            what,
+            ledger,
+            settings,
+            interface=WorldInterface(),
+            on_progress=lambda state: say(progress_words(state)),
+            caps=spending.caps(settings),
+            **more,
+        )
+        watch.check(result.run)
+        return _said(ledger, result)
+
+
+def _said(ledger: Ledger, result: RunResult) -> Played:
+    from heldout.run.reduce import final, invalid_share, run_status, summaries
+    from heldout.store import queries
+
+    plan = result.plan
+    spent = queries.cost(ledger, run=result.run)
+    usd = "unknown" if spent.usd is None else f"{spent.usd:.2f}"
+    lines = []
+    for arm in summaries(result.outcomes, plan):
+        whole = len(plan.cases)
+        lines += [
+            f"solved {arm.solved:.3g} of {whole} incidents ({arm.reducer} of {plan.repeats} "
+            f"repeats) · {arm.passed} passed, {arm.failed} failed, {arm.invalid} invalid · "
+            f"{usd} USD · {arm.seconds:.1f} s",
+            f"coverage {arm.coverage:.0%}: {arm.passed + arm.failed} of {arm.planned} valid · "
+            f"invalid {invalid_share(result.outcomes):.0%} of those started, "
+            f"{plan.max_invalid:.0%} allowed",
+        ]
+    status = run_status(result.outcomes, plan, result.absent)
+    if status == "capped" or result.absent:
+        why = (queries.run(ledger, result.run).status_detail or {}).get("why") or "stopped"
+        lines.append(
+            f"{why}: {result.absent} not started; 'heldout resume {result.run[:8]}' goes on"
+        )
+    reasons = {one.reason for one in final(result.outcomes).values()} - {"", "cap"}
+    if reasons:
+        named = ", ".join(sorted(reasons))
+        lines.append(f"invalid because of {named}; mend that, take another --seed")
+    head = f"run {result.run} · {plan.model} · brain {plan.arms[0].brain.hash[:12]}"
+    return Played("\n".join([head, *lines]), status != "error")
