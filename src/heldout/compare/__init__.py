@@ -22,7 +22,8 @@ from heldout.compare.pairs import (
     tallies,
     worst_case,
 )
-from heldout.compare.stored import compare_stored, final_outcomes
+from heldout.compare.steps import call_text, first_difference
+from heldout.compare.stored import compare_stored, final_outcomes, named_arm, worlds_of
 from heldout.compare.text import render_comparison
 
 __all__ = [
@@ -38,13 +39,17 @@ __all__ = [
     "Tally",
     "WorstCase",
     "behaviour",
+    "call_text",
     "compare_runs",
     "compare_stored",
     "cost",
     "final_outcomes",
+    "first_difference",
     "footprint",
+    "named_arm",
     "render_comparison",
     "require",
     "tallies",
+    "worlds_of",
     "worst_case",
 ]

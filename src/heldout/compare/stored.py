@@ -55,8 +55,8 @@ def compare_stored(ledger: Ledger, first: str, second: str, load: Loader) -> Com
     Incidents that only one of them played are unpaired, by name. The same incident with another
     world, or a run with several arms and none named, is a :class:`UsageError`.
     """
-    (row_a, arm_a), (row_b, arm_b) = _find(ledger, first), _find(ledger, second)
-    worlds_a, worlds_b = _worlds(row_a), _worlds(row_b)
+    (row_a, arm_a), (row_b, arm_b) = named_arm(ledger, first), named_arm(ledger, second)
+    worlds_a, worlds_b = worlds_of(row_a), worlds_of(row_b)
     for name in sorted(worlds_a.keys() & worlds_b.keys()):
         if worlds_a[name] != worlds_b[name]:
             raise UsageError(
@@ -78,7 +78,8 @@ def compare_stored(ledger: Ledger, first: str, second: str, load: Loader) -> Com
     )
 
 
-def _find(ledger: Ledger, text: str) -> tuple[RunRow, str]:
+def named_arm(ledger: Ledger, text: str) -> tuple[RunRow, str]:
+    """The run and arm that ``RUN`` or ``RUN:ARM`` names; a run of one arm needs none named."""
     name, _, arm = text.partition(":")
     row = queries.run(ledger, name)
     arms = [str(one["name"]) for one in row.manifest["arms"]]
@@ -96,6 +97,7 @@ def _label(row: RunRow, arm: str) -> str:
     return f"{row.run[:8]}:{arm}"
 
 
-def _worlds(row: RunRow) -> dict[str, str]:
+def worlds_of(row: RunRow) -> dict[str, str]:
+    """The digest of each incident's world."""
     cases = row.manifest["cases"]
     return {str(case["incident"]): str(case["world"]) for case in cases}

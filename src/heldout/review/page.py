@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -11,6 +10,7 @@ from heldout.agent.trace import Step
 from heldout.behaviour.closed_book import closed_book_sentence
 from heldout.behaviour.renaming import survival_sentence
 from heldout.behaviour.report import effect_lines, summary_lines, unit_lines
+from heldout.compare import call_text
 from heldout.edit import Edit
 from heldout.errors import StoreError
 from heldout.gate.reviewer import reviewer_lines
@@ -21,8 +21,6 @@ from heldout.store import Ledger
 SIMULATED = "MECHANISM TEST: the model is simulated, so this shows a mechanism and no gain."
 REAL = "REAL MODEL, train half only: what it is worth is shown by the held-out score."
 NOT_PROBED = "behaviour: NOT PROBED: nothing is known of what it does without tools or elsewhere"
-SHOWN = 240
-"""Characters of a tool call that a page shows."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,16 +168,9 @@ def _divergence(ledger: Ledger, pair: Mapping[str, Any] | None) -> Divergence | 
     return Divergence(
         str(pair["incident"]),
         step,
-        _call(found.get("before", ()), step),
-        _call(found.get("after", ()), step),
+        call_text(found.get("before", ()), step),
+        call_text(found.get("after", ()), step),
     )
-
-
-def _call(steps: Sequence[Step], index: int) -> str:
-    if index >= len(steps):
-        return "(ended here)"
-    one = steps[index]
-    return f"{one.tool}({json.dumps(one.args, ensure_ascii=False)[:SHOWN]})"
 
 
 def divergence_lines(one: Divergence) -> tuple[str, ...]:

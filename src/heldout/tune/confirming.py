@@ -8,6 +8,7 @@ from statistics import fmean
 from typing import Any
 
 from heldout.brain import Brain
+from heldout.compare import first_difference
 from heldout.edit import apply_edits, diff, diff_hash
 from heldout.run.plan import Arm, Outcome, RunResult
 from heldout.run.reduce import final
@@ -98,21 +99,13 @@ def divergence(result: RunResult) -> dict[str, Any] | None:
             continue
         if (before.verdict.result, after.verdict.result) != ("fail", "pass"):
             continue
-        calls = [
-            [(step.tool, step.args) for step in trace.steps]
-            for trace in (before.trace, after.trace)
-        ]
-        same = next(
-            (i for i, (one, two) in enumerate(zip(*calls, strict=False)) if one != two),
-            min(len(calls[0]), len(calls[1])),
-        )
         return {
             "run": result.run,
             "incident": incident,
             "repeat": repeat,
             "before_attempt": before.attempt,
             "after_attempt": after.attempt,
-            "step": same,
+            "step": first_difference(before.trace.steps, after.trace.steps),
         }
     return None
 
