@@ -211,13 +211,16 @@ def _said(ledger: Ledger, result: RunResult) -> Played:
             f"invalid {invalid_share(result.outcomes):.0%} of those started, "
             f"{plan.max_invalid:.0%} allowed",
         ]
+    ends = list(final(result.outcomes).values())
     status = run_status(result.outcomes, plan, result.absent)
-    if status == "capped" or result.absent:
+    paused = sum(one.reason == "cap" for one in ends)
+    if paused or result.absent:
         why = (queries.run(ledger, result.run).status_detail or {}).get("why") or "stopped"
         lines.append(
-            f"{why}: {result.absent} not started; 'heldout resume {result.run[:8]}' goes on"
+            f"{why}: {result.absent} not started, {paused} stopped midway; "
+            f"'heldout resume {result.run[:8]}' goes on"
         )
-    reasons = {one.reason for one in final(result.outcomes).values()} - {"", "cap"}
+    reasons = {one.reason for one in ends} - {"", "cap"}
     if reasons:
         named = ", ".join(sorted(reasons))
         lines.append(f"invalid because of {named}; mend that, take another --seed")
