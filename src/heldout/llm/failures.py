@@ -46,9 +46,11 @@ def failure_of(error: BaseException, endpoint: Endpoint, where: str) -> Failure:
     if isinstance(error, openai.APIStatusError):
         wait = retry_after(error.response.headers)
         code, message = _code_and_message(error.body)
-        return _told(error.status_code, code, endpoint.redacted(message), where, wait)
+        what = _said(f"the provider answered {error.status_code}", endpoint.redacted(message))
+        return _told(error.status_code, code, what, where, wait)
     if isinstance(error, AnswerFailed):
-        return _told(error.status, error.code, endpoint.redacted(error.message), where, None)
+        what = _said("the provider answered with an error", endpoint.redacted(error.message))
+        return _told(error.status, error.code, what, where, None)
     cause = error.__cause__ if isinstance(error, openai.APIConnectionError) else error
     if isinstance(cause, ResponseTooLarge):
         return Failure(
@@ -102,13 +104,16 @@ def retry_after(headers: httpx2.Headers) -> float | None:
         return None
 
 
-def _told(status: int, code: str, said: str, where: str, wait: float | None) -> Failure:
-    """What a provider's own error means; ``said`` is its redacted message."""
-    what = f"the provider answered {status}" + (f": {said}" if said else "")
+def _said(what: str, message: str) -> str:
+    return f"{what}: {message}" if message else what
+
+
+def _told(status: int, code: str, what: str, where: str, wait: float | None) -> Failure:
+    """What a provider's own error means; ``what`` holds its redacted message."""
     if code in _FILTERED or code.endswith(("_policy", "_policy_violation")):
         mend = "It counts as invalid; look at the alert and the brain for what set it off"
         return Failure(ProviderFiltered(what, where=where, mend=mend), retry=False)
-    if code == "context_length_exceeded" or any(words in said for words in _TOO_LONG):
+    if code == "context_length_exceeded" or any(words in what for words in _TOO_LONG):
         return Failure(
             ContextExceeded(what, where=where, mend="Lower limits.max_tokens"), retry=False
         )
