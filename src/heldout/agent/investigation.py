@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, Protocol
-
-import orjson
+from typing import Protocol
 
 from heldout.agent.journal import JournalEntry, OnStep
-from heldout.agent.prompt import LAST_CHANCE, NUDGE, system_prompt
+from heldout.agent.modes import Dialogue, Mode, Opening, ToolsMode
+from heldout.agent.prompt import LAST_CHANCE
 from heldout.agent.sandbox import GuardedSession
-from heldout.agent.textcalls import with_text_call
+from heldout.agent.talk import Model, Talk
 from heldout.agent.toolbox import STOPPING_MALFORMED, Toolbox
 from heldout.agent.trace import StopReason, Trace
 from heldout.agent.workers import in_worker
 from heldout.brain import Brain
-from heldout.errors import ConfigError, StoreError
+from heldout.errors import ConfigError
 from heldout.incident import Incident
 from heldout.interface import Interface, Submission
-from heldout.llm.messages import ContextExceeded, ModelReply, ModelRequest
+from heldout.llm.messages import ContextExceeded, ModelReply, ToolCall
 
 
 class Limits(Protocol):
@@ -48,14 +46,6 @@ class Limits(Protocol):
         ...
 
 
-class Model(Protocol):
-    """What the loop needs of a :class:`heldout.llm.ModelClient`."""
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        """One reply, or a :class:`~heldout.errors.ProviderError`."""
-        ...
-
-
 async def investigate(
     incident: Incident,
     brain: Brain,
@@ -67,8 +57,9 @@ async def investigate(
     seed: int,
     on_step: OnStep | None = None,
     resume_steps: Sequence[JournalEntry] = (),
+    mode: Mode | None = None,
 ) -> Trace:
-    """Let ``model`` with ``brain`` work on one incident.
+    """Let ``model`` with ``brain`` work on one incident, asked as ``mode`` says (tool calls).
 
     Whatever the model does ends in a :class:`Trace`, to be judged. What it is not to blame for is
     raised and makes the investigation invalid: a :class:`ProviderError`, a
@@ -81,100 +72,29 @@ async def investigate(
     try:
         specs = interface.tool_specs()
         toolbox = Toolbox(session, specs, brain, limits.max_steps, model, interface.name)
-        messages: list[dict[str, Any]] = [
-            {"role": "system", "content": system_prompt(brain.prompt(model, interface.name))},
-            {"role": "user", "content": incident.alert},
-        ]
-        talk = _Talk(client, messages, seed, resume_steps, on_step)
-        talk.fix(model, toolbox.wire())
-        return await _Investigation(talk, toolbox, limits).run()
+        mode = mode or ToolsMode()
+        opening = Opening(brain.prompt(model, interface.name), incident.alert, toolbox, seed)
+        dialogue = mode.open(opening)
+        talk = Talk(client, mode, dialogue, resume_steps, on_step)
+        talk.fix(model, seed, mode.name, toolbox.wire())
+        return await _Investigation(talk, dialogue, toolbox, limits, mode.name).run()
     finally:
         session.close()
-
-
-class _Talk:
-    """The conversation with the model: appended to, never rebuilt; replayed where recorded."""
-
-    def __init__(
-        self,
-        client: Model,
-        messages: list[dict[str, Any]],
-        seed: int,
-        recorded: Sequence[JournalEntry],
-        on_step: OnStep | None,
-    ) -> None:
-        self.messages = messages
-        self.calls = 0
-        self.input_tokens = 0
-        self.cached_tokens = 0
-        self.output_tokens = 0
-        self.usd: float | None = 0.0
-        self.seconds = 0.0
-        self.served: list[str] = []
-        self.estimated = False
-        self._client = client
-        self._seed = seed
-        self._recorded = recorded
-        self._on_step = on_step
-        self._hash = hashlib.sha256()
-        self._hashed = 0
-
-    def fix(self, model: str, tools: list[dict[str, Any]]) -> None:
-        """Hash what stays the same over the whole conversation."""
-        self.tools = tools
-        self._hash.update(orjson.dumps([model, self._seed, tools]))
-
-    def recorded_elapsed(self) -> float | None:
-        """When the next request was made, if the journal has it."""
-        if self.calls < len(self._recorded):
-            return self._recorded[self.calls].elapsed
-        return None
-
-    async def ask(self, tools: list[dict[str, Any]], elapsed: float) -> ModelReply:
-        """One reply, from the journal or from the model, with its costs booked."""
-        asked = self._asked()
-        if self.calls < len(self._recorded):
-            entry = self._recorded[self.calls]
-            if entry.index != self.calls or entry.asked != asked:
-                raise StoreError(
-                    f"the journal's entry {entry.index} belongs to another conversation",
-                    mend="World, brain, tools or harness changed: delete the journal and run anew",
-                )
-            reply = entry.reply
-        else:
-            request = ModelRequest(self.messages, tools, seed=self._seed)
-            reply = await self._client.complete(request)
-            if self._on_step is not None:
-                self._on_step(JournalEntry(self.calls, asked, elapsed, reply))
-        self._book(reply)
-        return reply
-
-    def _asked(self) -> str:
-        for message in self.messages[self._hashed :]:
-            self._hash.update(repr(message).encode("utf-8", "backslashreplace"))
-        self._hashed = len(self.messages)
-        return self._hash.hexdigest()[:32]
-
-    def _book(self, reply: ModelReply) -> None:
-        self.calls += 1
-        self.input_tokens += reply.usage.input_tokens
-        self.cached_tokens += reply.usage.cached_tokens
-        self.output_tokens += reply.usage.output_tokens
-        self.usd = None if self.usd is None or reply.usd is None else self.usd + reply.usd
-        self.seconds += reply.seconds
-        self.estimated = self.estimated or reply.usage.estimated
-        if reply.served_model and reply.served_model not in self.served:
-            self.served.append(reply.served_model)
 
 
 class _Investigation:
     """The loop itself."""
 
-    def __init__(self, talk: _Talk, toolbox: Toolbox, limits: Limits) -> None:
+    def __init__(
+        self, talk: Talk, dialogue: Dialogue, toolbox: Toolbox, limits: Limits, mode: str
+    ) -> None:
         self._talk = talk
+        self._dialogue = dialogue
         self._toolbox = toolbox
         self._limits = limits
-        self._nudged = False
+        self._mode = mode
+        self._silent = 0
+        """Replies without a call in a row."""
         self._last_text = ""
 
     async def run(self) -> Trace:
@@ -183,24 +103,26 @@ class _Investigation:
             if reached is not None:
                 return await self._last_chance(reached)
             try:
-                reply = await self._reply(self._talk.tools)
+                reply = await self._ask()
             except ContextExceeded as error:
                 return self._ended("max_tokens", str(error))
-            if reply.refusal and not reply.tool_calls:
+            taken = self._dialogue.take(reply)
+            if reply.refusal and not taken.calls:
                 return self._ended("refused", reply.refusal)
-            if not reply.tool_calls:
-                if self._nudged:
+            if not taken.calls:
+                self._silent += 1
+                self._dialogue.counts["silent"] += 1
+                if self._silent >= self._dialogue.patience:
                     return self._ended("no_submission", self._last_text)
-                self._nudged = True
-                self._talk.messages.append({"role": "user", "content": NUDGE})
+                self._dialogue.say(taken.told)
                 continue
-            self._nudged = False
-            await self._run_calls(reply)
+            self._silent = 0
+            await self._run_calls(taken.calls, cut_off=reply.finish_reason == "length")
             if self._toolbox.final:
                 return self._ended("submitted")
             if self._toolbox.malformed >= STOPPING_MALFORMED:
                 return self._ended("malformed", f"{self._toolbox.malformed} in a row")
-            if self._toolbox.looping:
+            if self._toolbox.loops.stopping:
                 return await self._last_chance("loop")
 
     def _elapsed(self) -> float:
@@ -225,32 +147,32 @@ class _Investigation:
             )
         return "max_usd" if talk.usd >= limits.max_usd else None
 
-    async def _reply(self, tools: list[dict[str, Any]]) -> ModelReply:
-        reply = await self._talk.ask(tools, self._elapsed())
+    async def _ask(self, *, last: bool = False) -> ModelReply:
+        room_made = self._talk.room_made
+        reply = await self._talk.ask(self._elapsed(), last=last)
+        if self._talk.room_made != room_made:
+            self._dialogue.counts["room_made"] += 1
+            self._toolbox.loops.forget_answers()
         self._last_text = reply.text or self._last_text
-        reply = with_text_call(reply, self._toolbox.names)
-        self._talk.messages.append(reply.message())
         return reply
 
-    async def _run_calls(self, reply: ModelReply, *, only: str = "") -> None:
-        cut_off = reply.finish_reason == "length"
-        for call in reply.tool_calls:
+    async def _run_calls(self, calls: Sequence[ToolCall], *, cut_off: bool, only: str = "") -> None:
+        for call in calls:
             if self._toolbox.final or (only and call.name != only):
                 continue
             run = partial(self._toolbox.run, call, cut_off=cut_off, beyond_limit=bool(only))
-            told = await in_worker(run)
-            self._talk.messages.append({"role": "tool", "tool_call_id": call.id, "content": told})
+            self._dialogue.answered(call, await in_worker(run))
 
     async def _last_chance(self, reached: StopReason) -> Trace:
         """One more request with nothing but the submitting tool."""
-        submit = self._toolbox.submit_name()
-        tools = [tool for tool in self._talk.tools if tool["function"]["name"] == submit]
-        self._talk.messages.append({"role": "user", "content": LAST_CHANCE})
+        self._dialogue.say(LAST_CHANCE)
         try:
-            reply = await self._reply(tools)
+            reply = await self._ask(last=True)
         except ContextExceeded as error:
             return self._ended(reached, str(error))
-        await self._run_calls(reply, only=submit)
+        taken = self._dialogue.take(reply)
+        cut_off = reply.finish_reason == "length"
+        await self._run_calls(taken.calls, cut_off=cut_off, only=self._toolbox.submit_name())
         return self._ended(reached)
 
     def _ended(self, reason: StopReason, detail: str = "") -> Trace:
@@ -258,10 +180,13 @@ class _Investigation:
         submission = toolbox.submission() if toolbox.final else Submission(complete=False)
         if reason != "submitted":
             submission = replace(submission, complete=False)
+        if talk.room_made:
+            detail = f"{detail} ({talk.room_made})".strip()
         if talk.estimated:
             detail = f"{detail} (token counts are estimates: no usage was sent)".strip()
+        counts = self._dialogue.counts + toolbox.loops.counts
         return Trace(
-            messages=tuple(talk.messages),
+            messages=tuple(self._dialogue.messages),
             steps=tuple(toolbox.steps),
             submission=submission,
             stop_reason=reason,
@@ -273,4 +198,6 @@ class _Investigation:
             seconds=talk.seconds + toolbox.seconds,
             served_model=", ".join(talk.served),
             detail=detail[:2000],
+            mode=self._mode,
+            counts=dict(sorted(counts.items())),
         )

@@ -23,13 +23,15 @@ class JournalEntry:
     ``index`` counts requests from 0. ``asked`` is a hash over everything sent so far (messages,
     tools, model, seed): a replay whose conversation differs from the recorded one is refused.
     ``elapsed`` is how long the investigation had worked, in seconds, when it asked: a replay takes
-    the same decisions about its time limit.
+    the same decisions about its time limit. ``room_made`` says that the conversation did not fit
+    the model's window and was shortened before this was asked.
     """
 
     index: int
     asked: str
     elapsed: float
     reply: ModelReply
+    room_made: bool = False
 
     def to_json(self) -> str:
         """One line of JSON."""
@@ -39,6 +41,7 @@ class JournalEntry:
                 "asked": self.asked,
                 "elapsed": self.elapsed,
                 "reply": self.reply.plain(),
+                **({"room_made": True} if self.room_made else {}),
             },
             ensure_ascii=True,
             separators=(",", ":"),
@@ -55,12 +58,13 @@ class JournalEntry:
                 raise TypeError("index or asked")
             if not isinstance(reply, dict):
                 raise TypeError("reply")
+            room_made = data.get("room_made") is True
         except (ValueError, KeyError, TypeError, RecursionError) as error:
             raise StoreError(
                 f"a journal line cannot be read ({type(error).__name__})",
                 mend="Drop the line and those after it; the rest is asked again",
             ) from error
-        return cls(index, asked, elapsed, ModelReply.from_plain(reply))
+        return cls(index, asked, elapsed, ModelReply.from_plain(reply), room_made)
 
 
 OnStep = Callable[[JournalEntry], None]

@@ -5,31 +5,26 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections import Counter
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
 from rapidfuzz import process
 
-from heldout.agent.prompt import NOT_RUN, READ_SKILL, REPEATED, SUBMIT
+from heldout.agent.loops import Loops, call_key
+from heldout.agent.prompt import CIRCLING, NOT_RUN, READ_SKILL, REPEATED, SAME_ERROR, SUBMIT
 from heldout.agent.sandbox import SandboxFailure
 from heldout.agent.trace import Step
 from heldout.brain import Brain
 from heldout.interface import Session, Submission, ToolAnswer, ToolSpec
 from heldout.llm.messages import ToolCall
 
-REFUSED_REPEAT = 3
-"""The n-th identical call is answered by the harness instead of run."""
-
-STOPPING_REPEAT = 5
-"""The n-th identical call ends the investigation."""
-
 STOPPING_MALFORMED = 4
 """So many malformed calls in a row end the investigation."""
 
 
+_OBJECTIONS = {"repeated_call": REPEATED, "circling": CIRCLING}
 _FRONT_MATTER = re.compile(r"\A---\n.*?\n---\n?", re.DOTALL)
 
 
@@ -45,11 +40,12 @@ class Toolbox:
     interface: str = ""
     steps: list[Step] = field(default_factory=list)
     final: bool = False
-    looping: bool = False
+    loops: Loops = field(default_factory=Loops)
+    guard: Callable[[str, dict[str, Any]], ToolAnswer | None] | None = None
+    """What a mode has against a call; its answer then takes the environment's place."""
     malformed: int = 0
     """Malformed calls in a row."""
     seconds: float = 0.0
-    _seen: Counter[tuple[str, bytes]] = field(default_factory=Counter)
     _names: frozenset[str] = frozenset()
     _own_skills: bool = False
 
@@ -82,8 +78,7 @@ class Toolbox:
         began = time.perf_counter()
         args: dict[str, Any] = {}
         if not beyond_limit and len(self.steps) >= self.max_steps:
-            answer = _error("limit_reached", NOT_RUN)
-            return answer.text
+            return typed_error("limit_reached", NOT_RUN).text
         if call.name not in self._names:
             answer = self._unknown(call.name)
         else:
@@ -93,7 +88,9 @@ class Toolbox:
             else:
                 args = parsed
                 self.malformed = 0
-                answer = self._checked(call.name, args)
+                guard = None if beyond_limit else self.guard
+                objection = guard(call.name, args) if guard else None
+                answer = self._told_again(call.name, objection or self._checked(call.name, args))
         seconds = time.perf_counter() - began
         self.seconds += seconds
         self.steps.append(
@@ -121,38 +118,50 @@ class Toolbox:
         return made
 
     def _checked(self, name: str, args: dict[str, Any]) -> ToolAnswer:
-        key = (name, orjson.dumps(args, option=orjson.OPT_SORT_KEYS))
-        self._seen[key] += 1
-        if self._seen[key] >= STOPPING_REPEAT:
-            self.looping = True
-        if self._seen[key] >= REFUSED_REPEAT:
-            return _error("repeated_call", REPEATED)
+        kind = self.loops.objection(call_key(name, args))
+        if kind:
+            return typed_error(kind, _OBJECTIONS[kind])
         if self._own_skills and name == READ_SKILL.name:
             return self._skill(args)
         return self.session.call(name, args)
+
+    def _told_again(self, name: str, answer: ToolAnswer) -> ToolAnswer:
+        """An error that came too often in a row says so beside its message."""
+        error = _error_of(answer)
+        times = self.loops.failed(name, str(error.get("type", "error")) if error else "")
+        if not times or error is None:
+            return answer
+        body = {"error": {**error, "again": SAME_ERROR.format(count=times)}}
+        return replace(answer, text=json.dumps(body, ensure_ascii=False))
 
     def _skill(self, args: Mapping[str, Any]) -> ToolAnswer:
         wanted = str(args.get("name"))
         found = self.brain.skill(wanted, self.model, self.interface)
         if found is None:
             names = tuple(skill.name for skill in self.brain.skills())
-            return _error("unknown_skill", "there is no skill of this name", names)
+            return typed_error("unknown_skill", "there is no skill of this name", names)
         text = _FRONT_MATTER.sub("", found).strip()
         return ToolAnswer(json.dumps({"name": wanted, "text": text}, ensure_ascii=False))
 
-    def _unknown(self, name: str) -> ToolAnswer:
+    def _count_malformed(self) -> None:
         self.malformed += 1
+        self.loops.counts["malformed"] += 1
+
+    def _unknown(self, name: str) -> ToolAnswer:
+        self._count_malformed()
         near = process.extract(name[:100], sorted(self._names), limit=3, score_cutoff=50)
-        return _error(
+        return typed_error(
             "unknown_tool", "there is no tool of this name", tuple(str(one[0]) for one in near)
         )
 
     def _not_json(self, call: ToolCall, cut_off: bool) -> ToolAnswer:
-        self.malformed += 1
+        self._count_malformed()
         why = (
             "your reply was cut off; make the call again, shorter" if cut_off else "send an object"
         )
-        return _error("malformed_arguments", f"the arguments of {call.name} are not JSON: {why}")
+        return typed_error(
+            "malformed_arguments", f"the arguments of {call.name} are not JSON: {why}"
+        )
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
@@ -166,6 +175,19 @@ def _arguments(text: str) -> dict[str, Any] | None:
     return data if isinstance(data, dict) else None
 
 
-def _error(kind: str, message: str, near: tuple[str, ...] = ()) -> ToolAnswer:
+def _error_of(answer: ToolAnswer) -> dict[str, Any] | None:
+    """The error that an answer holds; an empty one where it is of another shape."""
+    if not answer.is_error:
+        return None
+    try:
+        data = json.loads(answer.text)
+    except (ValueError, RecursionError):
+        return {}
+    error = data.get("error") if isinstance(data, dict) else None
+    return error if isinstance(error, dict) else {}
+
+
+def typed_error(kind: str, message: str, near: tuple[str, ...] = ()) -> ToolAnswer:
+    """An error in the shape in which environments answer theirs."""
     body = {"error": {"type": kind, "message": message, "near": list(near)}}
     return ToolAnswer(json.dumps(body, ensure_ascii=False), is_error=True)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from heldout.interface import Submission
@@ -29,7 +30,22 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Trace:
-    """One finished investigation. ``usd`` is ``None`` where the model's price is unknown."""
+    """One finished investigation. ``usd`` is ``None`` where the model's price is unknown.
+
+    ``messages`` are the conversation as a reader follows it: system prompt, alert, then replies and
+    answers. A ``notebook`` sends them in another form, which ``agent.modes.notebook.pages`` writes
+    again. ``counts`` says how often the harness had to step in:
+
+    ``repeated`` ``circling`` ``same_error``
+        calls that led nowhere (:mod:`heldout.agent.loops`)
+    ``malformed`` ``silent`` ``cut_off`` ``several``
+        calls that could not be read, replies without a call, those of them that the output limit
+        ended, replies of which only the first call was run
+    ``unshown``
+        submissions refused for an id that no answer had shown
+    ``room_made``
+        1 where older answers were taken out to fit the model's window
+    """
 
     messages: tuple[dict[str, Any], ...]
     steps: tuple[Step, ...]
@@ -43,3 +59,5 @@ class Trace:
     seconds: float
     served_model: str
     detail: str = ""
+    mode: str = "tools"
+    counts: Mapping[str, int] = field(default_factory=dict)

@@ -1,0 +1,247 @@
+"""One request for each step: alert and a notebook of the steps so far, written anew each time.
+
+Small models that repeat their last call for ever in a chat investigate with a notebook. The trace
+keeps the steps as a conversation, and :func:`pages` writes from it again what was asked.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from heldout.agent.modes.dialogue import Formats, Opening, Taken
+from heldout.agent.modes.json_steps import JsonDialogue
+from heldout.agent.prompt import (
+    LAST_CHANCE,
+    NOTEBOOK_AGAIN,
+    NOTEBOOK_EMPTY,
+    NOTEBOOK_GONE,
+    NOTEBOOK_HARNESS,
+    NOTEBOOK_HEADING,
+    NOTEBOOK_IDS,
+    NOTEBOOK_LEFT,
+    NOTEBOOK_STUB,
+    UNSHOWN,
+)
+from heldout.agent.shortening import cut, shortened
+from heldout.agent.shown import REFUSALS, Shown
+from heldout.agent.steps import read_steps
+from heldout.agent.toolbox import typed_error
+from heldout.agent.trace import Step, Trace
+from heldout.interface import ToolAnswer
+from heldout.llm.messages import ModelReply, ModelRequest, ToolCall
+
+CHARACTERS_PER_TOKEN = 3
+"""JSON with ids is denser than prose; tokens are estimated on the safe side."""
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookOptions:
+    """Bounds of a notebook, in tokens and characters."""
+
+    tokens: int = 6_000
+    short_answer: int = 700
+    longest_thought: int = 200
+    longest_arguments: int = 400
+    other_ids: int = 40
+
+    @property
+    def characters(self) -> int:
+        """The budget in characters."""
+        return self.tokens * CHARACTERS_PER_TOKEN
+
+
+@dataclass(frozen=True, slots=True)
+class NotebookMode:
+    """For models without native tool calls that lose themselves in a chat."""
+
+    options: NotebookOptions = field(default_factory=NotebookOptions)
+    formats: Formats = field(default_factory=Formats)
+    name: str = "notebook"
+
+    def open(self, opening: Opening) -> NotebookDialogue:
+        """Begin one investigation."""
+        return NotebookDialogue(opening, self.options)
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """One call in the notebook; made again, it stands once, where it was made last."""
+
+    number: int
+    step: Step
+    thought: str
+    times: int = 1
+
+
+class Notebook:
+    """The entries and how they are written within the budget.
+
+    The newest answer stands whole. Where all of them do not fit, answers are shortened, the oldest
+    first and no more than needed (rows from the end, long values); when that does not do, they are
+    left out in the same order, then whole steps are.
+    """
+
+    def __init__(self, options: NotebookOptions) -> None:
+        self.options = options
+        self._entries: dict[tuple[str, str], Entry] = {}
+        self._ids: dict[str, None] = {}
+        self._note = ""
+
+    def add(self, step: Step, thought: str) -> None:
+        """Write down a call and its answer."""
+        key = (step.tool, json.dumps(step.args, sort_keys=True))
+        former = self._entries.pop(key, None)
+        entry = Entry(step.index + 1, step, cut(thought, self.options.longest_thought))
+        if former is not None:
+            # A refusal to run it again does not wipe out what it returned.
+            kept = former.step if step.is_error and not former.step.is_error else step
+            entry = replace(entry, step=kept, times=former.times + 1)
+        self._entries[key] = entry
+        for one in step.shown_ids:
+            self._ids.pop(one, None)
+            self._ids[one] = None
+
+    def say(self, text: str) -> None:
+        """A word of the harness for the next page."""
+        self._note = f"{self._note}\n\n{text}" if self._note else text
+
+    def turn(self) -> None:
+        """The page was answered: its words of the harness are gone."""
+        self._note = ""
+
+    def page(self, left: int, whole: int) -> str:
+        """The notebook as text, at most as long as its budget."""
+        note = self._note
+        calls = "" if LAST_CHANCE in note else NOTEBOOK_LEFT.format(left=left, whole=whole)
+        tail = "\n\n".join(part for part in (calls, note) if part)
+        room = self.options.characters - len(NOTEBOOK_HEADING) - len(tail) - 8
+        ids_room = len(NOTEBOOK_IDS) + 12 * self.options.other_ids
+        body = self._body(room - ids_room)
+        others = self._others(body, ids_room)
+        parts = [NOTEBOOK_HEADING, body or NOTEBOOK_EMPTY, others, tail]
+        return "\n\n".join(part for part in parts if part)
+
+    def _body(self, room: int) -> str:
+        entries = list(self._entries.values())
+        room -= len(NOTEBOOK_GONE) + 4
+        texts = [self._written(entry, entry.step.answer) for entry in entries]
+        total = sum(map(len, texts)) + 2 * len(texts)
+        gone = 0
+        for level in (self._short, self._stub, _nothing):
+            for at in range(len(entries) - 1):
+                if total <= room:
+                    break
+                text = level(entries[at])
+                total += len(text) - len(texts[at])
+                texts[at] = text
+                gone += not text
+        if total > room and entries:
+            limit = max(0, room - total + len(entries[-1].step.answer))
+            texts[-1] = self._written(entries[-1], shortened(entries[-1].step.answer, limit))
+        if gone:
+            texts.insert(0, NOTEBOOK_GONE.format(count=gone))
+        return cut("\n\n".join(text for text in texts if text), max(0, room))
+
+    def _written(self, entry: Entry, answer: str) -> str:
+        given = cut(json.dumps(entry.step.args, ensure_ascii=False), self.options.longest_arguments)
+        again = f" {NOTEBOOK_AGAIN.format(times=entry.times)}" if entry.times > 1 else ""
+        thought = f"\nthought: {entry.thought}" if entry.thought else ""
+        return f"{entry.number}. {entry.step.tool} {given}{again}{thought}\nanswer: {answer}"
+
+    def _short(self, entry: Entry) -> str:
+        return self._written(entry, shortened(entry.step.answer, self.options.short_answer))
+
+    def _stub(self, entry: Entry) -> str:
+        return self._written(entry, NOTEBOOK_STUB.format(size=len(entry.step.answer)))
+
+    def _others(self, body: str, room: int) -> str:
+        """The newest ids that the page itself no longer shows."""
+        hidden = [one for one in reversed(self._ids) if one not in body]
+        line = NOTEBOOK_IDS + ", ".join(hidden[: self.options.other_ids])
+        return line[:room].rpartition(",")[0] if len(line) > room else line if hidden else ""
+
+
+def _nothing(entry: Entry) -> str:
+    return ""
+
+
+class NotebookDialogue(JsonDialogue):
+    """Asks with system prompt, alert and notebook; keeps the steps as a conversation."""
+
+    def __init__(self, opening: Opening, options: NotebookOptions) -> None:
+        super().__init__(opening, NOTEBOOK_HARNESS)
+        self._alert = opening.alert
+        self._toolbox = opening.toolbox
+        self._shown = Shown(opening.alert)
+        self._notebook = Notebook(options)
+        self._toolbox.guard = self._objection
+
+    def request(self, *, last: bool) -> ModelRequest:
+        """Alert and notebook."""
+        whole = self._toolbox.max_steps
+        page = self._notebook.page(whole - len(self._toolbox.steps), whole)
+        page = f"{self._alert}\n\n{page}"
+        asked = [self.messages[0], {"role": "user", "content": page}]
+        return replace(super().request(last=last), messages=asked)
+
+    def take(self, reply: ModelReply) -> Taken:
+        """The step of a reply."""
+        self._notebook.turn()
+        return super().take(reply)
+
+    def answered(self, call: ToolCall, answer: str) -> None:
+        """Into the notebook and the conversation."""
+        step = self._toolbox.steps[-1]
+        self._shown.add(step.answer, step.shown_ids, is_error=step.is_error)
+        self._notebook.add(step, self._step.thought if self._step else "")
+        if self._note:
+            self._notebook.say(self._note)
+        super().answered(call, answer)
+
+    def say(self, text: str) -> None:
+        """Words for the next page."""
+        self._notebook.say(text)
+        super().say(text)
+
+    def make_room(self) -> str:
+        """From here on the notebook has half its budget."""
+        options = self._notebook.options
+        self._notebook.options = replace(options, tokens=options.tokens // 2)
+        return f"the notebook was halved to {options.tokens // 2} tokens"
+
+    def _objection(self, tool: str, args: Mapping[str, Any]) -> ToolAnswer | None:
+        """Refuse an answer with ids that no answer has shown, a few times."""
+        if tool != self._toolbox.submit_name() or self.counts["unshown"] >= REFUSALS:
+            return None
+        unknown = self._shown.unknown(args)
+        if not unknown:
+            return None
+        self.counts["unshown"] += 1
+        return typed_error("never_shown", f"{unknown}: {UNSHOWN}", self._shown.near(unknown))
+
+
+def pages(trace: Trace, max_steps: int, options: NotebookOptions | None = None) -> Iterator[str]:
+    """What was asked with at each request of a notebook's trace, written again from its steps.
+
+    ``options`` are those of the run, ``max_steps`` its limit.
+    """
+    notebook = Notebook(options or NotebookOptions())
+    steps, made = trace.steps, 0
+    thought: str | None = None
+    for message in trace.messages[2:]:
+        content = str(message["content"])
+        if message["role"] == "assistant":
+            yield notebook.page(max_steps - made, max_steps)
+            notebook.turn()
+            found = read_steps(content)
+            thought = found[0].thought if found else None
+            continue
+        if thought is not None and made < len(steps) and content.startswith(steps[made].answer):
+            notebook.add(steps[made], thought)
+            content = content[len(steps[made].answer) :].lstrip("\n")
+            made += 1
+        if content:
+            notebook.say(content)
