@@ -21,6 +21,7 @@ from heldout.cli import (
     resume,
     review,
     score,
+    show,
     status,
     tune,
 )
@@ -39,7 +40,7 @@ app = typer.Typer(
 )
 
 VERBS = (init, build, ingest, run_verb, tune, resume, check, allow, review, release, score, report,
-         compare, status)  # fmt: skip
+         compare, show, status)  # fmt: skip
 for module in VERBS:
     module.register(app)
 
