@@ -227,6 +227,11 @@ class Settings:
         """HTML reports."""
         return self.state / "reports"
 
+    @property
+    def prices(self) -> Path:
+        """The project's own prices of models, where it has any."""
+        return self.root / "prices.toml"
+
     def set_path(self, name: str) -> Path:
         """Where a set of this name belongs; a name that could lead elsewhere is a UsageError."""
         if not _SET_NAME.fullmatch(name):

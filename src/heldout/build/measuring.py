@@ -52,7 +52,8 @@ class Yardstick:
 
     def check(self) -> None:
         """Find out now, and not after a pool was made, that the model cannot be asked."""
-        client = open_client(self.model, base_url=self.base_url, concurrency=1)
+        wire = self.settings.models.wire
+        client = open_client(self.model, base_url=self.base_url, concurrency=1, wire=wire)
         asyncio.run(client.aclose())
 
     def rates(self, incidents: Sequence[Admitted], name: str) -> dict[str, float]:

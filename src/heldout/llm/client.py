@@ -10,6 +10,7 @@ import asyncio
 import random
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import httpx2
 import openai
@@ -26,7 +27,7 @@ from heldout.llm.failures import Failure, failure_of
 from heldout.llm.limiter import Limiter, Role, limiter_for
 from heldout.llm.messages import ModelReply, ModelRequest
 from heldout.llm.names import ModelName
-from heldout.llm.prices import cost
+from heldout.llm.prices import Prices, cost, prices_of
 from heldout.llm.transports import (
     Bounds,
     InProcessTransport,
@@ -51,12 +52,14 @@ class ModelClient:
         concurrency: int,
         bounds: Bounds,
         role: Role,
+        prices: Prices | None = None,
     ) -> None:
         self.model = model
         self.base_url = endpoint.base_url
         self.limiter: Limiter = limiter_for(model.provider, model.name, endpoint.base_url, role)
         self._endpoint = endpoint
         self._wire = wire
+        self._prices = prices
         self._concurrency = concurrency
         self._bounds = bounds
         self._clients: dict[asyncio.AbstractEventLoop, openai.AsyncOpenAI] = {}
@@ -103,7 +106,7 @@ class ModelClient:
                     self.limiter.succeed()
                     return replace(
                         outcome,
-                        usd=cost(self.model, outcome.usage),
+                        usd=cost(self.model, outcome.usage, self._prices),
                         seconds=seconds,
                         attempts=attempt,
                     )
@@ -187,14 +190,17 @@ def open_client(
     bounds: Bounds | None = None,
     wire: WireName = "chat",
     role: Role = "agent",
+    prices: Path | None = None,
 ) -> ModelClient:
     """A client for ``provider/name@effort``.
 
     ``wire`` is how the endpoint is asked, ``role`` whom the client works for: each role has slots
-    of its own, so that one cannot starve another (see :mod:`heldout.llm.limiter`). Raises
-    :class:`UsageError` for a name that is none and :class:`ConfigError` where key or base URL are
-    missing or a simulated model is asked over another wire than ``chat``. No connection is made
-    before the first call.
+    of its own, so that one cannot starve another (see :mod:`heldout.llm.limiter`). ``prices`` is a
+    file of a project's own prices, which need not exist. No connection is made before the first
+    call.
+
+    Raises :class:`UsageError` for a name that is none and :class:`ConfigError` where key or base
+    URL are missing or a simulated model is asked over another wire than ``chat``.
     """
     name = model if isinstance(model, ModelName) else ModelName.parse(model)
     if name.is_simulated and wire != "chat":
@@ -209,6 +215,7 @@ def open_client(
         concurrency=concurrency,
         bounds=bounds or Bounds(),
         role=role,
+        prices=prices_of(prices),
     )
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
 
 from heldout.interface import Interface
 from heldout.run.attempt import Client, Investigate, Judge, Parts
@@ -45,7 +46,9 @@ async def play(
     require_access(plan)
     plan = pinned(plan, settings, interface)
     run, nonce = run_id(plan)
-    client = (client_factory or _open_client)(plan)  # First: a missing key begins no run.
+    client = (client_factory or partial(_open_client, settings))(
+        plan
+    )  # First: a missing key begins no run.
     try:
         store_manifest(ledger, run, nonce, plan, settings.root)
         plan = as_extended(ledger, run, plan)
@@ -77,7 +80,7 @@ async def resume(
     plan = read_manifest(ledger, row, settings, interface)
     require_access(plan)
     budget = _budget(caps, plan, ledger, row.run)
-    client = (client_factory or _open_client)(plan)
+    client = (client_factory or partial(_open_client, settings))(plan)
     try:
         plan = plan if repeats is None else extend(ledger, row, plan, repeats)
     except BaseException:
@@ -98,10 +101,16 @@ def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) ->
     return Budget(caps, usd=spent.usd, tokens=spent.input_tokens + spent.output_tokens)
 
 
-def _open_client(plan: Plan) -> Client:
+def _open_client(settings: Settings, plan: Plan) -> Client:
     from heldout.llm import open_client  # The SDK behind it takes half a second to import.
 
-    return open_client(plan.model, base_url=plan.base_url, concurrency=plan.concurrency)
+    return open_client(
+        plan.model,
+        base_url=plan.base_url,
+        concurrency=plan.concurrency,
+        wire=plan.terms.wire,
+        prices=settings.prices,
+    )
 
 
 def _investigate() -> Investigate:

@@ -244,7 +244,12 @@ def _client(settings: Settings, proposer: str | Client, options: TuneOptions) ->
     from heldout.llm import open_client
 
     opened = open_client(
-        proposer, base_url=settings.models.proposer_base_url, concurrency=options.concurrency
+        proposer,
+        base_url=settings.models.proposer_base_url,
+        concurrency=options.concurrency,
+        wire=settings.models.proposer_wire,
+        role="proposer",
+        prices=settings.prices,
     )
     return opened, opened
 

@@ -20,7 +20,12 @@ async def reviewing(settings: Settings, watch: Watch) -> AsyncIterator[Reviewer 
         return
     from heldout.llm import open_client
 
-    client = open_client(named.reviewer, base_url=named.reviewer_base_url)
+    client = open_client(
+        named.reviewer,
+        base_url=named.reviewer_base_url,
+        role="reviewer",
+        prices=settings.prices,
+    )
     try:
         yield Reviewer(WatchedClient(client, watch), named.reviewer, named.objections)
     finally:
