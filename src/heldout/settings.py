@@ -48,6 +48,9 @@ class Models(_Strict):
         description="how the agent's model calls tools: native calls, or one JSON step per turn "
         "as a chat or as a notebook that is written anew each turn",
     )
+    notebook_tokens: int = Field(
+        default=6_000, ge=1_000, description="tokens that a notebook may take, at most"
+    )
 
 
 class LimitSettings(_Strict):

@@ -10,6 +10,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from heldout.agent import prompt_hash
 from heldout.errors import ConfigError, UsageError
 from heldout.incident import Incident
 from heldout.interface import Interface
@@ -28,8 +29,13 @@ def tools_hash(interface: Interface) -> str:
 
 
 def pinned(plan: Plan, settings: Settings, interface: Interface) -> Plan:
-    """The plan with the hashes of tools and settings among its pins."""
-    pins = {"tools": tools_hash(interface), "settings": settings.digest(), **plan.pins}
+    """The plan with the hashes of tools, the harness's words and settings among its pins."""
+    pins = {
+        "tools": tools_hash(interface),
+        "prompts": prompt_hash(),
+        "settings": settings.digest(),
+        **plan.pins,
+    }
     return replace(plan, pins=pins)
 
 
@@ -111,15 +117,21 @@ def as_extended(ledger: Ledger, run: str, plan: Plan) -> Plan:
 def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: Interface) -> Plan:
     """The plan of a stored run, from its manifest and the stored brains and from nothing else.
 
-    Tools that have changed since are a :class:`ConfigError`: the rest would not be comparable.
+    Tools or words of the harness that have changed since are a :class:`ConfigError`: the rest would
+    not be comparable.
     """
     said: Mapping[str, Any] = row.manifest
-    if said["pins"].get("tools") != tools_hash(interface):
-        raise ConfigError(
-            "the tools have changed since this run began",
-            where=f"run {row.run}",
-            mend="Begin a new run; or resume with the heldout that began this one",
-        )
+    prompts = prompt_hash()
+    for what, then, now in (
+        ("the tools have", said["pins"].get("tools"), tools_hash(interface)),
+        ("the harness's own words have", said["pins"].get("prompts", prompts), prompts),
+    ):
+        if then != now:
+            raise ConfigError(
+                f"{what} changed since this run began",
+                where=f"run {row.run}",
+                mend="Begin a new run; or resume with the heldout that began this one",
+            )
     plan = Plan(
         purpose=said["purpose"],
         set=said["set"],

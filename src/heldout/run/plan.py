@@ -45,6 +45,7 @@ class Terms:
 
     wire: Wire = "chat"
     mode: Mode = "tools"
+    notebook_tokens: int = 6_000
     judge: Literal["exact", "llm"] = "exact"
     judge_models: tuple[str, ...] = ()
     judge_base_url: str = ""
@@ -58,6 +59,7 @@ class Terms:
         return cls(
             wire=models.wire,
             mode=models.mode,
+            notebook_tokens=models.notebook_tokens,
             judge=judge.by,
             judge_models=judge.models,
             judge_base_url=judge.base_url,

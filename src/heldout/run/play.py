@@ -52,7 +52,7 @@ async def play(
     try:
         store_manifest(ledger, run, nonce, plan, settings.root)
         plan = as_extended(ledger, run, plan)
-        parts = Parts(_investigate(), judge or _exact_judge(), client, interface)
+        parts = Parts(_investigate(plan), judge or _exact_judge(), client, interface)
         budget = _budget(caps, plan, ledger, run)
     except BaseException:
         await client.aclose()
@@ -86,7 +86,7 @@ async def resume(
     except BaseException:
         await client.aclose()
         raise
-    parts = Parts(_investigate(), judge or _exact_judge(), client, interface)
+    parts = Parts(_investigate(plan), judge or _exact_judge(), client, interface)
     player = Player(row.run, plan, ledger, settings, parts, budget, on_progress)
     return await player.play(resumed=True)
 
@@ -113,10 +113,12 @@ def _open_client(settings: Settings, plan: Plan) -> Client:
     )
 
 
-def _investigate() -> Investigate:
-    from heldout.agent import investigate
+def _investigate(plan: Plan) -> Investigate:
+    from heldout.agent import NotebookOptions, investigate, mode_of
 
-    return investigate
+    terms = plan.terms
+    mode = mode_of(terms.mode, NotebookOptions(terms.notebook_tokens))
+    return partial(investigate, mode=mode)
 
 
 def _exact_judge() -> Judge:
