@@ -23,7 +23,7 @@ def prompt_hash() -> str:
         f"{module.__name__}.{name}": value
         for module in (loops, shown)
         for name, value in vars(module).items()
-        if name.isupper()
+        if name.isupper() and not name.startswith("_")
     }
     page = Notebook(NotebookOptions())
     page.add(Step(0, "look", {"at": "x"}, '{"rows":[1]}', False, ("e-1",)), "a thought")
@@ -33,5 +33,5 @@ def prompt_hash() -> str:
         page.page(29, 30),
         json.dumps(asdict(NotebookOptions())),
     ]
-    said = json.dumps([sorted(texts.items()), sorted(bounds.items()), layout], default=str)
+    said = json.dumps([sorted(texts.items()), sorted(bounds.items()), layout])
     return hashlib.sha256(said.encode()).hexdigest()
