@@ -18,6 +18,17 @@ Model = Annotated[
 BaseUrl = Annotated[
     str, typer.Option("--base-url", help="OpenAI-compatible endpoint of the agent's model.")
 ]
+Mode = Annotated[
+    str,
+    typer.Option(
+        "--mode",
+        help="How the model calls tools: tools, json or notebook; default: heldout.toml's.",
+    ),
+]
+Wire = Annotated[
+    str,
+    typer.Option("--wire", help="How it is asked: chat or responses; default: heldout.toml's."),
+]
 SetName = Annotated[str, typer.Option("--set", help="Set of incidents; default: heldout.toml's.")]
 Name = Annotated[str, typer.Option("--name", help="Who decides; stored with the decision.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; stored with the decision.")]

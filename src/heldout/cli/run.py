@@ -12,9 +12,11 @@ from heldout.cli.options import (
     MaxSeconds,
     MaxTokens,
     MaxUsd,
+    Mode,
     Model,
     Project,
     SetName,
+    Wire,
 )
 
 
@@ -24,6 +26,8 @@ def run(
         Path | None, typer.Option("--brain", help="Brain folder; default: the brain in use.")
     ] = None,
     base_url: BaseUrl = "",
+    mode: Mode = "",
+    wire: Wire = "",
     set_name: SetName = "",
     repeats: Annotated[
         int | None, typer.Option("--repeats", help="Investigations per incident.", min=1, max=25)
@@ -53,6 +57,8 @@ def run(
             model=model,
             brain=brain,
             base_url=base_url,
+            mode=mode,
+            wire=wire,
             set=set_name,
             repeats=repeats,
             incidents=tuple(incident or ()),

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from heldout.errors import UsageError
 from heldout.pipeline.progress import SILENT, Say, progress_words
-from heldout.settings import Settings
+from heldout.settings import Mode, Settings, Wire
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from heldout.run import Caps, Plan, RunResult
+    from heldout.run import Caps, Plan, RunResult, Terms
     from heldout.store import Ledger
     from heldout.store.queries import RunRow
 
@@ -55,6 +55,8 @@ class Playing:
     repeats: int | None = None
     incidents: tuple[str, ...] = ()
     seed: int | None = None
+    mode: str = ""
+    wire: str = ""
     spending: Spending = field(default_factory=Spending)
 
 
@@ -134,7 +136,7 @@ def _own_run(ledger: Ledger, run: str) -> RunRow:
 def _plan(settings: Settings, asked: Playing) -> Plan:
     from heldout.brain import load_brain
     from heldout.build import cases
-    from heldout.run import Arm, Limits, Plan, Terms
+    from heldout.run import Arm, Limits, Plan
 
     name = asked.set or settings.set
     train = cases(settings, name, "train")
@@ -159,8 +161,21 @@ def _plan(settings: Settings, asked: Playing) -> Plan:
         concurrency=settings.run.concurrency,
         max_invalid=settings.run.max_invalid,
         base_url=asked.base_url or settings.models.base_url,
-        terms=Terms.of(settings),
+        terms=_terms(settings, asked),
     )
+
+
+def _terms(settings: Settings, asked: Playing) -> Terms:
+    """How the model is asked: as heldout.toml says, but for what the command says."""
+    from heldout.run import Terms
+
+    given: dict[str, Any] = {"mode": asked.mode, "wire": asked.wire}
+    for name, known in (("mode", get_args(Mode)), ("wire", get_args(Wire))):
+        if given[name] and given[name] not in known:
+            raise UsageError(
+                f"--{name}: there is no '{given[name]}'", mend=f"Take one of {', '.join(known)}"
+            )
+    return replace(Terms.of(settings), **{name: one for name, one in given.items() if one})
 
 
 async def _watched(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import fields
 from functools import lru_cache, partial
 from typing import Any
@@ -15,7 +15,7 @@ from heldout.run.records import unpack
 from heldout.store import Ledger, texts
 from heldout.store.queries import InvestigationRow, investigations
 
-_READ_LATER = frozenset({"messages", "steps", "submission", "detail"})
+_READ_LATER = frozenset({"messages", "steps", "submission", "detail", "mode", "counts"})
 
 
 class TraceReader:
@@ -74,6 +74,16 @@ class StoredTrace(Trace):
     def detail(self) -> str:
         """More about why it ended."""
         return self.full().detail
+
+    @property
+    def mode(self) -> str:
+        """How the model was asked."""
+        return self.full().mode
+
+    @property
+    def counts(self) -> Mapping[str, int]:
+        """How often the harness had to step in."""
+        return self.full().counts
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, Trace):
