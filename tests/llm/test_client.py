@@ -23,6 +23,12 @@ from heldout.llm import Bounds, ContextExceeded, ModelReply, ModelRequest, open_
 from heldout.llm.limiter import limiter_for
 
 FAST = {"first_delay": 0.01, "longest_delay": 0.02}
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 HELLO = ModelRequest(({"role": "user", "content": "hello"},))
 SECRET = "sk-test-0123456789abcdef"
 
@@ -63,7 +69,7 @@ def test_a_request_carries_everything_and_a_reply_is_booked():
         (tool,),
         seed=7,
         max_output_tokens=50,
-        response_schema={"type": "object"},
+        response_schema=SCHEMA,
         tool_choice="look",
     )
     reply, server = ask(wire.text("hi", model="gpt-5-2025-08-07"), request=request)
@@ -79,7 +85,7 @@ def test_a_request_carries_everything_and_a_reply_is_booked():
         "max_completion_tokens": 50,
         "response_format": {
             "type": "json_schema",
-            "json_schema": {"name": "answer", "strict": True, "schema": {"type": "object"}},
+            "json_schema": {"name": "answer", "strict": True, "schema": SCHEMA},
         },
     }
     assert asked.headers["authorization"] == "Bearer none"

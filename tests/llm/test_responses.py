@@ -24,6 +24,12 @@ from heldout.llm import Bounds, ContextExceeded, ModelReply, ModelRequest, open_
 from heldout.llm.messages import KEPT, without_kept
 from heldout.llm.wires import wire_named
 
+SCHEMA = {
+    "type": "object",
+    "properties": {"a": {"type": "string"}},
+    "required": ["a"],
+    "additionalProperties": False,
+}
 HELLO = {"role": "user", "content": "hello"}
 TOOL = {
     "type": "function",
@@ -72,7 +78,7 @@ def test_a_request_carries_everything_and_a_reply_is_booked():
         (TOOL,),
         seed=7,
         max_output_tokens=50,
-        response_schema={"type": "object"},
+        response_schema=SCHEMA,
         tool_choice="look",
     )
     reply, server = ask(responses.text("hi", model="gpt-5-2025-08-07"), request=request)
@@ -103,7 +109,7 @@ def test_a_request_carries_everything_and_a_reply_is_booked():
                 "type": "json_schema",
                 "name": "answer",
                 "strict": True,
-                "schema": {"type": "object"},
+                "schema": SCHEMA,
             }
         },
     }

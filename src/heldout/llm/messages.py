@@ -61,7 +61,8 @@ class Usage:
 class ModelRequest:
     """One request. ``messages`` and ``tools`` are Chat Completions dictionaries, sent as they are.
 
-    ``response_schema`` is a JSON schema that the answer's text must follow. The message list may be
+    ``response_schema`` is a JSON schema that the answer's text must follow; it is sent as strict
+    where it is (see :mod:`heldout.llm.strict`), as guidance otherwise. The message list may be
     appended to by its owner between requests; a request only reads it.
     """
 

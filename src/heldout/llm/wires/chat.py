@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 
 from heldout.llm.messages import KEPT, ModelReply, ModelRequest, ToolCall, without_kept
 from heldout.llm.names import ModelName
+from heldout.llm.strict import is_strict
 from heldout.llm.wires.reading import (
     answer_failed,
     dumped,
@@ -48,7 +49,7 @@ class ChatWire:
         if (schema := request.response_schema) is not None:
             body["response_format"] = {
                 "type": "json_schema",
-                "json_schema": {"name": "answer", "strict": True, "schema": schema},
+                "json_schema": {"name": "answer", "strict": is_strict(schema), "schema": schema},
             }
         return dumped(body)
 

@@ -15,6 +15,7 @@ from typing import Any, ClassVar
 
 from heldout.llm.messages import KEPT, ModelReply, ModelRequest, ToolCall
 from heldout.llm.names import ModelName
+from heldout.llm.strict import is_strict
 from heldout.llm.wires.reading import (
     answer_failed,
     dumped,
@@ -63,7 +64,7 @@ class ResponsesWire:
                 "format": {
                     "type": "json_schema",
                     "name": "answer",
-                    "strict": True,
+                    "strict": is_strict(schema),
                     "schema": schema,
                 }
             }
