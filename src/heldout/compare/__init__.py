@@ -1,13 +1,17 @@
 """Two runs side by side, paired by incident."""
 
 from heldout.compare.measures import (
+    CHANGE_SEARCHES,
     Behaviour,
     Cost,
     Footprint,
     Footprints,
     behaviour,
+    call_key,
     cost,
     footprint,
+    incident_day,
+    reaches_before,
 )
 from heldout.compare.pairs import (
     Cell,
@@ -25,8 +29,10 @@ from heldout.compare.pairs import (
 from heldout.compare.steps import call_text, first_difference
 from heldout.compare.stored import compare_stored, final_outcomes, named_arm, worlds_of
 from heldout.compare.text import render_comparison
+from heldout.compare.worlds import known_changes, known_entities
 
 __all__ = [
+    "CHANGE_SEARCHES",
     "Behaviour",
     "Cell",
     "Comparison",
@@ -39,6 +45,7 @@ __all__ = [
     "Tally",
     "WorstCase",
     "behaviour",
+    "call_key",
     "call_text",
     "compare_runs",
     "compare_stored",
@@ -46,7 +53,11 @@ __all__ = [
     "final_outcomes",
     "first_difference",
     "footprint",
+    "incident_day",
+    "known_changes",
+    "known_entities",
     "named_arm",
+    "reaches_before",
     "render_comparison",
     "require",
     "tallies",

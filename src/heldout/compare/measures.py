@@ -14,7 +14,8 @@ from datetime import UTC, datetime
 from heldout.agent.trace import Step, Trace
 
 _FIRED = re.compile(r"Fired at (\d{4}-\d{2}-\d{2})")
-_CHANGE_SEARCHES = ("list_changes", "get_field_history")
+CHANGE_SEARCHES = ("list_changes", "get_field_history")
+"""The tools that search for changes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,11 +123,11 @@ def footprint(trace: Trace, known: frozenset[str] | None = None) -> Footprint:
     visible: set[str] = set()
     early = searches = repeated = 0
     for step in steps:
-        call = f"{step.tool} {json.dumps(step.args, sort_keys=True, default=str)}"
+        call = call_key(step)
         repeated += call in seen
         seen.add(call)
         visible.update(step.shown_ids)
-        if day is not None and step.tool in _CHANGE_SEARCHES:
+        if day is not None and step.tool in CHANGE_SEARCHES:
             searches += 1
             early += reaches_before(step, day)
     cited = set(submission.evidence_ids)
@@ -144,6 +145,11 @@ def footprint(trace: Trace, known: frozenset[str] | None = None) -> Footprint:
         named=len(named),
         limited=int(trace.stop_reason not in ("submitted", "refused")),
     )
+
+
+def call_key(step: Step) -> str:
+    """What two calls share that are the same word for word."""
+    return f"{step.tool} {json.dumps(step.args, sort_keys=True, default=str)}"
 
 
 def behaviour(footprints: Iterable[Footprint]) -> Behaviour:

@@ -19,7 +19,7 @@ from typing import Any
 from heldout.behaviour import RunWatch
 from heldout.brain import Brain
 from heldout.canaries import Watch, canary_hashes
-from heldout.compare import Footprints, final_outcomes
+from heldout.compare import Footprints, final_outcomes, known_entities
 from heldout.errors import ProviderUnavailable, UsageError
 from heldout.floors import Floor, generous_judge, play_floors
 from heldout.interface import Interface
@@ -395,14 +395,12 @@ def _material(
 
 def _known_entities(cases: Sequence[Case]) -> Mapping[str, frozenset[str]] | None:
     """Ids and names of each world's entities, to tell invented ones apart."""
-    from heldout.graph import read_table
-
     known = {}
     for case in cases:
-        if not (case.incident.world / "manifest.json").is_file():
+        held = known_entities(case.incident.world)
+        if held is None:
             return None
-        rows = read_table(case.incident.world, "entity")
-        known[case.incident.id] = frozenset(str(row[key]) for row in rows for key in ("id", "name"))
+        known[case.incident.id] = held
     return known
 
 
