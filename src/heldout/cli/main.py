@@ -24,6 +24,7 @@ from heldout.cli import (
     show,
     status,
     tune,
+    usage,
 )
 from heldout.cli import (
     run as run_verb,
@@ -40,7 +41,7 @@ app = typer.Typer(
 )
 
 VERBS = (init, build, ingest, run_verb, tune, resume, check, allow, review, release, score, report,
-         compare, show, status)  # fmt: skip
+         compare, show, usage, status)  # fmt: skip
 for module in VERBS:
     module.register(app)
 
