@@ -45,6 +45,9 @@ _HEDGES = tuple(
         r"(?:causes|reasons|culprits|explanations|changes|candidates|hypotheses)\b",
         r"\bone\s+(?:or\s+more\s+)?of\s+(?:the\s+following|these|those|several|many)\b",
         r"\b(?:not\s+|un)(?:sure|certain|clear)\s+(?:which|whether\s+it\s+(?:is|was))\b",
+        r"\b(?:can\s?not|can't|could\s+not|couldn't|unable\s+to)\s+(?:tell|say|decide)\s+which\b",
+        r"\b(?:candidates|suspects|hypotheses)\s*(?::|in\s+order\b|by\s+likelihood\b)",
+        r"\b(?:perhaps|maybe|possibly)\b[^.\n]{1,200}?\b(?:perhaps|maybe|possibly)\b",
     )
 )
 

@@ -3,6 +3,7 @@
 Nothing here draws a random number, reads a file or knows what a brain is.
 """
 
+from heldout.stats.agreement import cohen_kappa
 from heldout.stats.decision import (
     Evidence,
     Harm,
@@ -32,6 +33,7 @@ __all__ = [
     "clopper_pearson",
     "cluster_difference",
     "cluster_rate",
+    "cohen_kappa",
     "harm_lower_bound",
     "harm_upper_bound",
     "harm_verdict",
