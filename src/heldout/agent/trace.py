@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from heldout.interface import Submission
+
+if TYPE_CHECKING:
+    from heldout.agent.footprint import Footprint
 
 StopReason = Literal[
     "submitted", "max_steps", "max_tokens", "max_seconds", "max_usd", "no_submission", "crash",
@@ -61,3 +64,8 @@ class Trace:
     detail: str = ""
     mode: str = "tools"
     counts: Mapping[str, int] = field(default_factory=dict)
+
+    @property
+    def kept(self) -> Footprint | None:
+        """Its counts where they were kept beside it; ``None`` where they must be counted."""
+        return None

@@ -1,18 +1,14 @@
 """Two runs side by side, paired by incident."""
 
-from heldout.compare.measures import (
+from heldout.agent.footprint import (
     CHANGE_SEARCHES,
-    Behaviour,
-    Cost,
     Footprint,
-    Footprints,
-    behaviour,
     call_key,
-    cost,
     footprint,
     incident_day,
     reaches_before,
 )
+from heldout.compare.measures import Behaviour, Cost, Footprints, behaviour, cost
 from heldout.compare.pairs import (
     Cell,
     Comparison,

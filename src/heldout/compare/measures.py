@@ -5,17 +5,11 @@ A share with nothing to count is ``None`` (undefined), never 1.
 
 from __future__ import annotations
 
-import json
-import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import UTC, datetime
 
-from heldout.agent.trace import Step, Trace
-
-_FIRED = re.compile(r"Fired at (\d{4}-\d{2}-\d{2})")
-CHANGE_SEARCHES = ("list_changes", "get_field_history")
-"""The tools that search for changes."""
+from heldout.agent.footprint import Footprint, footprint
+from heldout.agent.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,21 +73,6 @@ def cost(traces: Sequence[Trace], tool_calls: int) -> Cost:
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Footprint:
-    """The counts behind :class:`Behaviour`, of one investigation."""
-
-    early: int
-    searches: int
-    repeated: int
-    calls: int
-    shown: int
-    cited: int
-    exist: int
-    named: int
-    limited: int
-
-
 class Footprints:
     """Counts footprints, each trace once: reading one back from a ledger is not free.
 
@@ -113,43 +92,6 @@ class Footprints:
             held = (trace, footprint(trace, self._known.get(incident)))
             self._counted[id(trace)] = held
         return held[1]
-
-
-def footprint(trace: Trace, known: frozenset[str] | None = None) -> Footprint:
-    """Count over one trace; ``known`` are the entity ids and names of its world."""
-    day = incident_day(trace)
-    steps, submission = trace.steps, trace.submission
-    seen: set[str] = set()
-    visible: set[str] = set()
-    early = searches = repeated = 0
-    for step in steps:
-        call = call_key(step)
-        repeated += call in seen
-        seen.add(call)
-        visible.update(step.shown_ids)
-        if day is not None and step.tool in CHANGE_SEARCHES:
-            searches += 1
-            early += reaches_before(step, day)
-    cited = set(submission.evidence_ids)
-    named: set[str | None] = set()
-    if known is not None:
-        named = {submission.root_cause_entity, *submission.affected} - {None, ""}
-    return Footprint(
-        early=early,
-        searches=searches,
-        repeated=repeated,
-        calls=len(steps),
-        shown=len(cited & visible),
-        cited=len(cited),
-        exist=len(named & known) if known is not None else 0,
-        named=len(named),
-        limited=int(trace.stop_reason not in ("submitted", "refused")),
-    )
-
-
-def call_key(step: Step) -> str:
-    """What two calls share that are the same word for word."""
-    return f"{step.tool} {json.dumps(step.args, sort_keys=True, default=str)}"
 
 
 def behaviour(footprints: Iterable[Footprint]) -> Behaviour:
@@ -173,35 +115,3 @@ def behaviour(footprints: Iterable[Footprint]) -> Behaviour:
 
 def _share(part: int, whole: int) -> float | None:
     return part / whole if whole else None
-
-
-def incident_day(trace: Trace) -> datetime | None:
-    """Midnight (UTC) of the day the alert fired, read from the alert the agent was given."""
-    for message in trace.messages:
-        if message.get("role") == "user":
-            match = _FIRED.search(str(message.get("content", "")))
-            if match is None:
-                return None
-            try:
-                return datetime.fromisoformat(match.group(1)).replace(tzinfo=UTC)
-            except ValueError:
-                return None
-    return None
-
-
-def reaches_before(step: Step, day: datetime) -> bool:
-    """True when a change search looks at times before ``day``.
-
-    The window in use is taken from the arguments; a field's history without ``since`` reaches back
-    to the beginning. A window that cannot be read does not count as reaching back.
-    """
-    since = step.args.get("since")
-    if since is None:
-        return step.tool == "get_field_history" and not step.is_error
-    try:
-        moment = datetime.fromisoformat(str(since).replace("Z", "+00:00"))
-    except ValueError:
-        return False
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return moment < day

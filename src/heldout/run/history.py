@@ -7,6 +7,7 @@ from dataclasses import fields
 from functools import lru_cache, partial
 from typing import Any
 
+from heldout.agent.footprint import Footprint, limited
 from heldout.agent.trace import Step, Trace
 from heldout.interface import Submission
 from heldout.judge.verdict import Verdict
@@ -35,21 +36,30 @@ class StoredTrace(Trace):
     Thousands of outcomes can so be held at once. Reading needs the ledger to be open.
     """
 
-    __slots__ = ("_packed", "_reader")
+    __slots__ = ("_kept", "_packed", "_reader")
 
     _reader: TraceReader
     _packed: bytes
+    _kept: Footprint | None
 
     @classmethod
-    def of(cls, reader: TraceReader, packed: bytes, light: Trace) -> StoredTrace:
-        """A stored trace with the figures of ``light``."""
+    def of(
+        cls, reader: TraceReader, packed: bytes, light: Trace, kept: Footprint | None = None
+    ) -> StoredTrace:
+        """A stored trace with the figures of ``light`` and the counts that were kept."""
         trace = cls.__new__(cls)
         for field in fields(Trace):
             if field.name not in _READ_LATER:
                 object.__setattr__(trace, field.name, getattr(light, field.name))
         object.__setattr__(trace, "_reader", reader)
         object.__setattr__(trace, "_packed", packed)
+        object.__setattr__(trace, "_kept", kept)
         return trace
+
+    @property
+    def kept(self) -> Footprint | None:
+        """Its counts, from its row."""
+        return self._kept
 
     def full(self) -> Trace:
         """The whole trace, read from the ledger."""
@@ -147,4 +157,20 @@ def _stored(reader: TraceReader, row: InvestigationRow) -> Trace:
         seconds=row.seconds,
         served_model=row.served_model,
     )
-    return StoredTrace.of(reader, row.trace or b"", light)
+    return StoredTrace.of(reader, row.trace or b"", light, _kept(row))
+
+
+def _kept(row: InvestigationRow) -> Footprint | None:
+    if row.change_searches is None:
+        return None
+    return Footprint(
+        early=row.early_searches or 0,
+        searches=row.change_searches,
+        repeated=row.repeated_calls or 0,
+        calls=row.steps,
+        shown=row.shown_ids or 0,
+        cited=row.cited_ids or 0,
+        exist=0,
+        named=0,
+        limited=limited(row.stop_reason),
+    )

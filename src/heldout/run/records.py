@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import fields
 from typing import Any
 
+from heldout.agent.footprint import footprint
 from heldout.agent.trace import Step, Trace
 from heldout.errors import StoreError
 from heldout.interface import Submission
@@ -119,6 +120,7 @@ def record_rows(record: Record, dictionary: Dictionary | None) -> dict[str, list
         "root_cause_entity": submission.get("root_cause_entity"),
         "root_cause_change": submission.get("root_cause_change"),
         "trace": packed,
+        **(_counts(trace) if trace else {}),
     }
     verdict = record["verdict"]
     verdict_row = {
@@ -133,6 +135,18 @@ def record_rows(record: Record, dictionary: Dictionary | None) -> dict[str, list
         "blobs": list(blobs.values()),
         "investigations": [row],
         "verdicts": [verdict_row],
+    }
+
+
+def _counts(trace: dict[str, Any]) -> dict[str, int]:
+    """How it worked, in the ledger's columns."""
+    counted = footprint(trace_from_plain(trace))
+    return {
+        "change_searches": counted.searches,
+        "early_searches": counted.early,
+        "repeated_calls": counted.repeated,
+        "cited_ids": counted.cited,
+        "shown_ids": counted.shown,
     }
 
 

@@ -59,7 +59,10 @@ class VerdictRow:
 
 @dataclass(frozen=True, slots=True)
 class InvestigationRow:
-    """One attempt at one slot, without its trace. ``reason`` is not empty when it is invalid."""
+    """One attempt at one slot, without its trace. ``reason`` is not empty when it is invalid.
+
+    The counts of how it worked are ``None`` without a trace and in rows of an older heldout.
+    """
 
     run: str
     incident: str
@@ -86,6 +89,11 @@ class InvestigationRow:
     trace: bytes | None
     started: int
     ended: int
+    change_searches: int | None = None
+    early_searches: int | None = None
+    repeated_calls: int | None = None
+    cited_ids: int | None = None
+    shown_ids: int | None = None
     verdicts: tuple[VerdictRow, ...] = ()
     """In the order they were given; the first is the run's own, the last the newest opinion."""
 

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.store.migrations import m001_initial, m002_clearance, m003_extended
+from heldout.store.migrations import (
+    m001_initial,
+    m002_clearance,
+    m003_extended,
+    m004_footprint,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,5 +25,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(1, "initial", m001_initial.STATEMENTS),
     Migration(2, "clearance", m002_clearance.STATEMENTS),
     Migration(3, "extended", m003_extended.STATEMENTS),
+    Migration(4, "footprint", m004_footprint.STATEMENTS),
 )
 """In order and without a gap. A step that was ever released is never changed."""
