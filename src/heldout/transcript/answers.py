@@ -18,10 +18,16 @@ _QUIET = ("confidence", "provenance", "actor_kind", "source", "total_estimate")
 """Fields of a row that are left out of a short line."""
 
 
-def call_words(step: Step) -> str:
-    """The tool and its arguments: ``list_changes since=2026-03-04 types=["deploy"]``."""
-    words = [f"{name}={_value(value)}" for name, value in step.args.items()]
-    return " ".join([step.tool, *words])
+def call_words(step: Step, asked: str = "") -> str:
+    """The tool and its arguments: ``list_changes since=2026-03-04 types=["deploy"]``.
+
+    ``asked`` is what the model wrote instead, where its arguments could not be taken in.
+    """
+    args: Any = step.args
+    if asked and not args:
+        args = parsed(asked)
+    words = [f"{name}={_value(value)}" for name, value in args.items()]
+    return " ".join([step.tool, *(words or [_cut(asked, SHORT_TEXT)])]).strip()
 
 
 def answer_lines(step: Step, *, full: bool = False) -> Iterator[str]:

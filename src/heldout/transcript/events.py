@@ -17,6 +17,8 @@ class Event:
     kind: Literal["said", "call", "not run", "harness"]
     text: str = ""
     step: Step | None = None
+    asked: str = ""
+    """The arguments as the model wrote them, where the step could not take them in."""
 
 
 def events(trace: Trace) -> tuple[Event, ...]:
@@ -30,18 +32,22 @@ def events(trace: Trace) -> tuple[Event, ...]:
 def _walk(messages: Sequence[Mapping[str, Any]], steps: list[Step]) -> Iterator[Event]:
     waiting = 0
     """Calls that the model made in its text and whose answer comes as a message of the user's."""
+    asked: dict[str, str] = {}
     for message in messages[_beginning(messages) :]:
         content = str(message.get("content") or "")
         if message.get("role") == "assistant":
             thought, written = _said(content)
             waiting = written if not message.get("tool_calls") else 0
+            asked = _arguments(message)
             if thought:
                 yield Event("said", thought)
         elif message.get("role") == "tool":
             if _beyond_limit(content) or not steps:
                 yield Event("not run", content)
             else:
-                yield Event("call", step=steps.pop(0))
+                step = steps.pop(0)
+                given = "" if step.args else asked.get(str(message.get("tool_call_id")), "")
+                yield Event("call", step=step, asked=given)
         elif waiting and steps:
             waiting = 0
             step = steps.pop(0)
@@ -54,6 +60,14 @@ def _walk(messages: Sequence[Mapping[str, Any]], steps: list[Step]) -> Iterator[
             yield Event("harness", content)
     for step in steps:
         yield Event("call", step=step)
+
+
+def _arguments(message: Mapping[str, Any]) -> dict[str, str]:
+    """The written arguments of each call in a reply, by the call's id."""
+    return {
+        str(call.get("id")): str((call.get("function") or {}).get("arguments") or "")
+        for call in message.get("tool_calls") or []
+    }
 
 
 def _beginning(messages: Sequence[Mapping[str, Any]]) -> int:

@@ -32,6 +32,7 @@ def transcript_plain(found: Found) -> dict[str, Any]:
             {
                 "kind": event.kind,
                 "text": event.text,
+                "asked": event.asked,
                 "step": asdict(event.step) if event.step else None,
             }
             for event in (events(trace) if trace else ())

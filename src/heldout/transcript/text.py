@@ -85,7 +85,7 @@ def _event(page: Page, event: Event, full: bool) -> None:
         page.labelled(names[event.kind], text, 5, 9)
         return
     final = step.tool == "submit_diagnosis" and not step.is_error
-    page.labelled(f"{step.index + 1}", step.tool if final else call_words(step), 2, 4)
+    page.labelled(f"{step.index + 1}", step.tool if final else call_words(step, event.asked), 2, 4)
     for line in ("accepted",) if final else answer_lines(step, full=full):
         page.add(line, 6)
 
