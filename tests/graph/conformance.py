@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
-from heldout.graph import WorldInterface, read_table, world_meta
-from heldout.graph.tools.catalogue import SUBMIT, TOOLS
-from heldout.interface import Session
+from heldout.graph import WorldInterface, open_interface, read_table, world_meta
+from heldout.graph.tools.catalogue import SUBMIT
+from heldout.interface import Interface, Session, ToolAnswer
 
 ENVELOPE = {"rows", "total_estimate", "truncated", "cursor", "window_used", "data_gaps"}
 ROWS: Mapping[str, set[str]] = {
@@ -80,6 +80,13 @@ ROWS: Mapping[str, set[str]] = {
     "list_alerts": {"id", "ts", "rule", "entity", "entity_name", "severity", "text", "state"},
     "check_health": {"check", "entity", "entity_name", "severity", "finding", "fields"},
 }
+Questions = Sequence[tuple[str, Mapping[str, Any]]]
+_NATIVE_QUESTIONS: Questions = (
+    ("search_entities", {"query": "a"}),
+    ("list_changes", {"since": "1970-01-01", "until": "2100-01-01"}),
+    ("search_logs", {"query": "a"}),
+    ("check_health", {}),
+)
 ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ")
 HOSTILE_VALUES: tuple[Any, ...] = (
     None, 7, -1, 1e308, True, [], {}, [[]], {"id": {}}, "", " ", "'; drop table log; --", "\x00",
@@ -126,19 +133,62 @@ def check_conformance(directory: Path) -> None:
     interface = WorldInterface()
     session = interface.open(str(directory), 1)
     try:
+        assert [spec.name for spec in interface.tool_specs()] == [*ROWS, SUBMIT]
         _specs(interface)
         _looks(directory, session)
         _pages(directory, session)
-        _errors(session)
-        _same_again(directory, session)
+        _errors(interface, session)
+        _same_again(interface, directory, session, _NATIVE_QUESTIONS)
     finally:
         session.close()
     _submits(interface, directory)
 
 
-def _specs(interface: WorldInterface) -> None:
+def check_pack(directory: Path, pack: str, questions: Questions) -> None:
+    """The same rules for a pack: ``questions`` are calls of it that must be answered."""
+    interface = open_interface(pack)
+    session = interface.open(str(directory), 1)
+    try:
+        _specs(interface)
+        known = {row["id"] for table in ("entity", "change_event", "alert", "metric_series")
+                 for row in read_table(directory, table)}  # fmt: skip
+        for tool, args in questions:
+            answers = every_answer(session, tool, args)
+            for answer in answers:
+                for one in answer.shown_ids:
+                    assert one in answer.text, f"{tool} {args}: {one} is not in the answer"
+                    assert one in known or one.startswith("l-"), f"{tool} {args}: {one}"
+        _errors(interface, session)
+        _same_again(interface, directory, session, questions)
+    finally:
+        session.close()
+    _submits(interface, directory)
+
+
+def every_answer(session: Session, tool: str, args: Mapping[str, Any]) -> list[ToolAnswer]:
+    """All pages of one call, each checked; together they show what ``total_estimate`` says."""
+    found = []
+    cursor: dict[str, str] = {}
+    for _ in range(200):
+        answer = session.call(tool, {**args, **cursor})
+        assert not answer.is_error, f"{tool} {args}: {answer.text}"
+        assert len(answer.text.encode()) <= 8 * 1024, f"{tool} {args}"
+        body = json.loads(answer.text)
+        assert body.keys() >= {"total_estimate", "truncated", "cursor", "window_used", "data_gaps"}
+        assert ("rows" in body) != ("output" in body)
+        assert body["truncated"] == (body["cursor"] is not None)
+        found.append(answer)
+        if body["cursor"] is None:
+            return found
+        assert body.get("rows") or body.get("output"), "a page that is cut must show something"
+        cursor = {"cursor": body["cursor"]}
+    return found
+
+
+def _specs(interface: Interface) -> None:
     specs = interface.tool_specs()
-    assert [spec.name for spec in specs] == [*ROWS, SUBMIT]
+    assert specs[-1].name == SUBMIT
+    assert len({spec.name for spec in specs}) == len(specs)
     for spec in specs:
         wire = spec.wire()["function"]["parameters"]
         assert wire["additionalProperties"] is False
@@ -197,41 +247,39 @@ def _pages(directory: Path, session: Session) -> None:
     assert max((row["ts"] for row in rows), default=since) <= until
 
 
-def _errors(session: Session) -> None:
-    for tool in TOOLS:
-        for argument in tool.all_arguments:
+def _errors(interface: Interface, session: Session) -> None:
+    for spec in interface.tool_specs():
+        for argument in spec.parameters["properties"]:
             for value in HOSTILE_VALUES:
-                given = {one.name: "e-00000000" for one in tool.all_arguments if one.required}
-                if tool.name == SUBMIT:
+                given = dict.fromkeys(spec.parameters["required"], "e-00000000")
+                if spec.name == SUBMIT:
                     continue
-                answer = session.call(tool.name, {**given, argument.name: value})
+                answer = session.call(spec.name, {**given, argument: value})
                 assert len(answer.text.encode()) <= 8 * 1024
                 body = json.loads(answer.text)
                 assert answer.is_error == ("error" in body)
-        answer = session.call(tool.name, {"no_such_argument": 1})
+        answer = session.call(spec.name, {"no_such_argument": 1})
         assert json.loads(answer.text)["error"]["type"] == "unknown_argument"
     for name in ("no_such_tool", "", None, 7):
         answer = session.call(name, {})  # type: ignore[arg-type]
         assert json.loads(answer.text)["error"]["type"] == "unknown_tool"
+    first = interface.tool_specs()[0].name
     for args in (None, [], "x", 7):
-        assert session.call("search_entities", args).is_error  # type: ignore[arg-type]
+        assert session.call(first, args).is_error  # type: ignore[arg-type]
 
 
-def _same_again(directory: Path, session: Session) -> None:
-    other = WorldInterface().open(str(directory), 2)
+def _same_again(
+    interface: Interface, directory: Path, session: Session, questions: Questions
+) -> None:
+    other = interface.open(str(directory), 2)
     try:
-        for tool, args in (
-            ("search_entities", {"query": "a"}),
-            ("list_changes", {"since": "1970-01-01", "until": "2100-01-01"}),
-            ("search_logs", {"query": "a"}),
-            ("check_health", {}),
-        ):
+        for tool, args in questions:
             assert session.call(tool, args) == other.call(tool, args)
     finally:
         other.close()
 
 
-def _submits(interface: WorldInterface, directory: Path) -> None:
+def _submits(interface: Interface, directory: Path) -> None:
     session = interface.open(str(directory), 1)
     assert session.finish() is None
     refused = session.call(SUBMIT, {"mechanism": "x"})

@@ -9,16 +9,19 @@ from heldout.graph.files import (
     write_world,
 )
 from heldout.graph.health import Finding, check_health
+from heldout.graph.packs.choice import PACKS, open_interface
 from heldout.graph.session import WorldInterface, WorldSession
 from heldout.graph.tools import WorldBackend, tool_specs
 
 __all__ = [
+    "PACKS",
     "Finding",
     "WorldBackend",
     "WorldInterface",
     "WorldMeta",
     "WorldSession",
     "check_health",
+    "open_interface",
     "read_table",
     "read_tables",
     "tool_specs",

@@ -14,6 +14,7 @@ from typing import Any
 import duckdb
 
 from heldout.graph.ontology import near
+from heldout.graph.packs.pack import Answerer, TextPage
 from heldout.graph.tools import alerts, changes, entities, logs, metrics, paths
 from heldout.graph.tools.arguments import read_arguments
 from heldout.graph.tools.backend import Args, WorldBackend
@@ -27,6 +28,11 @@ from heldout.graph.world import World, WorldCache
 from heldout.interface import Submission, ToolAnswer, ToolSpec
 
 TIMEOUT_SECONDS = 5.0
+Tools = Mapping[str, tuple[Tool, Answerer | None]]
+
+NATIVE: Tools = {name: (tool, None) for name, tool in BY_NAME.items()}
+"""The thirteen tools and ``submit_diagnosis``; where nothing stands beside a tool, the backend
+answers it."""
 _SUBMITTED = '{"accepted": true}'
 
 
@@ -35,6 +41,11 @@ class DuckBackend:
 
     def __init__(self, world: World) -> None:
         self._reader = Reader(world, world.cursor())
+
+    @property
+    def reader(self) -> Reader:
+        """This session's access to the world, for what the protocol does not ask."""
+        return self._reader
 
     def search_entities(self, args: Args) -> Page:
         """Entities by name."""
@@ -100,8 +111,15 @@ class DuckBackend:
 class WorldSession:
     """Implements :class:`heldout.interface.Session` over one world."""
 
-    def __init__(self, world: World, *, timeout_seconds: float = TIMEOUT_SECONDS) -> None:
+    def __init__(
+        self,
+        world: World,
+        *,
+        timeout_seconds: float = TIMEOUT_SECONDS,
+        tools: Tools = NATIVE,
+    ) -> None:
         self._backend = DuckBackend(world)
+        self._tools = tools
         self._timeout = timeout_seconds
         self._submission: Submission | None = None
         self._lock = threading.Lock()
@@ -117,22 +135,22 @@ class WorldSession:
                 return ToolAnswer(refusal.text(), is_error=True, shown_ids=shown)
 
     def _call(self, tool: str, args: Any) -> ToolAnswer:
-        known = BY_NAME.get(tool) if isinstance(tool, str) else None
+        known = self._tools.get(tool) if isinstance(tool, str) else None
         if known is None:
             shown = str(tool)[:60]
             raise Refusal(
                 "unknown_tool",
                 f"there is no tool '{shown}'",
-                near(shown, BY_NAME) or tuple(BY_NAME),
+                near(shown, self._tools) or tuple(self._tools),
             )
         if self._submission is not None or self._closed:
             raise Refusal("unavailable", "the investigation has ended")
         if tool == SUBMIT:
             self._submission = read_submission(args)
             return ToolAnswer(_SUBMITTED, final=True)
-        return self._look(known, args)
+        return self._look(*known, args)
 
-    def _look(self, tool: Tool, given: Any) -> ToolAnswer:
+    def _look(self, tool: Tool, answerer: Answerer | None, given: Any) -> ToolAnswer:
         args = read_arguments(tool.name, tool.all_arguments, given)
         mark = query_mark(tool.name, args)
         args["offset"] = read_cursor(args.get("cursor"), mark)
@@ -140,7 +158,11 @@ class WorldSession:
         backend: WorldBackend = self._backend
         try:
             with WATCHDOG.limit(self._timeout, self._backend.interrupt):
-                page: Page = getattr(backend, tool.name)(args)
+                page: Page | TextPage = (
+                    answerer(self._backend.reader, args)
+                    if answerer
+                    else getattr(backend, tool.name)(args)
+                )
         except duckdb.InterruptException as error:
             raise Refusal(
                 "timeout", f"{tool.name} took longer than {self._timeout:g} s: narrow it down"
@@ -149,7 +171,7 @@ class WorldSession:
             raise Refusal(
                 "unavailable", f"{tool.name} could not be answered ({type(error).__name__})"
             ) from error
-        return answer(page, mark)
+        return page.answer(mark) if isinstance(page, TextPage) else answer(page, mark)
 
     def finish(self) -> Submission | None:
         """The submission made so far, ``None`` when there was none."""

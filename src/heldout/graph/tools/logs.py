@@ -44,7 +44,7 @@ def search_logs(reader: Reader, args: Args) -> Page:
     ids = reader.columns(f"select id from log where {' and '.join(clauses)}", params)["id"][::-1]
     offset, limit = args["offset"], args["limit"]
     return Page(
-        _lines(reader, [int(one) for one in ids[offset : offset + limit]]),
+        lines_of(reader, [int(one) for one in ids[offset : offset + limit]]),
         total=len(ids),
         offset=offset,
         window=window,
@@ -63,7 +63,8 @@ def _checked_regex(reader: Reader, pattern: str) -> str:
     return pattern
 
 
-def _lines(reader: Reader, ids: list[int]) -> list[dict[str, Any]]:
+def lines_of(reader: Reader, ids: list[int]) -> list[dict[str, Any]]:
+    """The lines of these numbers, newest first, as rows of an answer."""
     if not ids:
         return []
     rows = reader.rows(

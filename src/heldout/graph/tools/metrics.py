@@ -43,7 +43,7 @@ def query_metrics(reader: Reader, args: Args) -> Page:
         known = [row for row in known if row[1] in wanted]
     offset, limit = args["offset"], args["limit"]
     page = known[offset : offset + limit]
-    points = _points(reader, [row[0] for row in page], window)
+    points = points_of(reader, [row[0] for row in page], window)
     step = _step(window, args.get("step"))
     rows = [
         {"series": one, "name": name, "unit": unit, **_drawn(points[one], window, step)}
@@ -63,17 +63,18 @@ def _step(window: Window, asked: int | None) -> int:
     return rounded * _SECOND
 
 
-_Series = tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]
+Series = tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.float64]]]
+"""Times in microseconds, ascending, and values without gaps."""
 
 
-def _points(reader: Reader, ids: list[str], window: Window) -> dict[str, _Series]:
+def points_of(reader: Reader, ids: list[str], window: Window) -> dict[str, Series]:
     """Times and values in the window; where a finer chunk begins, it replaces the coarser."""
     chunks = reader.rows(
         "select series_id, t0, step_s, first, points from metric_chunk "
         "where list_contains($ids, series_id) and t0 <= $until order by series_id, step_s desc, t0",
         {"ids": ids, "until": window.until},
     )
-    found: dict[str, _Series] = {
+    found: dict[str, Series] = {
         one: (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)) for one in ids
     }
     for one, t0, step_s, start, points in chunks:
@@ -92,7 +93,7 @@ def _points(reader: Reader, ids: list[str], window: Window) -> dict[str, _Series
     return {one: (t[~np.isnan(v)], v[~np.isnan(v)]) for one, (t, v) in found.items()}
 
 
-def _drawn(series: _Series, window: Window, step: int) -> dict[str, Any]:
+def _drawn(series: Series, window: Window, step: int) -> dict[str, Any]:
     times, values = series
     if not len(values):
         return {"points": [], "min": None, "max": None, "mean": None, "first_change": None}
@@ -100,14 +101,14 @@ def _drawn(series: _Series, window: Window, step: int) -> dict[str, Any]:
     which, start = np.unique(bucket, return_index=True)
     means = np.add.reduceat(values, start) / np.diff(np.append(start, len(values)))
     points = [
-        [iso(window.since + int(b) * step), _number(v)] for b, v in zip(which, means, strict=True)
+        [iso(window.since + int(b) * step), rounded(v)] for b, v in zip(which, means, strict=True)
     ]
     moved = _first_change(values)
     return {
         "points": points,
-        "min": _number(values.min()),
-        "max": _number(values.max()),
-        "mean": _number(values.mean()),
+        "min": rounded(values.min()),
+        "max": rounded(values.max()),
+        "mean": rounded(values.mean()),
         "first_change": None if moved is None else iso(int(times[moved])),
     }
 
@@ -132,7 +133,7 @@ def _first_change(values: np.ndarray[Any, np.dtype[np.float64]]) -> int | None:
     return int(hits[0]) if len(hits) else None
 
 
-def _number(value: float) -> float | int:
+def rounded(value: float) -> float | int:
     """Four significant digits, whole where it is whole."""
     rounded = float(f"{value:.4g}")
     return int(rounded) if rounded.is_integer() and abs(rounded) < 1e15 else rounded
