@@ -49,7 +49,9 @@ class Models(_Strict):
         "as a chat or as a notebook that is written anew each turn",
     )
     notebook_tokens: int = Field(
-        default=6_000, ge=1_000, description="tokens that a notebook may take, at most"
+        default=16_000,
+        ge=1_000,
+        description="tokens that a notebook may take; halved once where the window is smaller",
     )
 
 

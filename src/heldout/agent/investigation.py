@@ -151,7 +151,7 @@ class _Investigation:
         room_made = self._talk.room_made
         reply = await self._talk.ask(self._elapsed(), last=last)
         if self._talk.room_made != room_made:
-            self._dialogue.counts["room_made"] += 1
+            self._dialogue.counts.update(room_made=1, room_made_at=self._talk.calls)
             self._toolbox.loops.forget_answers()
         self._last_text = reply.text or self._last_text
         return reply

@@ -46,8 +46,8 @@ class Trace:
         ended, replies of which only the first call was run
     ``unshown``
         submissions refused for an id that no answer had shown
-    ``room_made``
-        1 where older answers were taken out to fit the model's window
+    ``room_made`` ``room_made_at``
+        1 where older answers were taken out to fit the model's window, before which request
     """
 
     messages: tuple[dict[str, Any], ...]

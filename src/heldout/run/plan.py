@@ -45,7 +45,7 @@ class Terms:
 
     wire: Wire = "chat"
     mode: Mode = "tools"
-    notebook_tokens: int = 6_000
+    notebook_tokens: int = 16_000
     judge: Literal["exact", "llm"] = "exact"
     judge_models: tuple[str, ...] = ()
     judge_base_url: str = ""

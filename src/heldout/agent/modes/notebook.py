@@ -7,8 +7,9 @@ keeps the steps as a conversation, and :func:`pages` writes from it again what w
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import Any
 
 from heldout.agent.modes.dialogue import Formats, Opening, Taken
@@ -41,8 +42,9 @@ CHARACTERS_PER_TOKEN = 3
 class NotebookOptions:
     """Bounds of a notebook, in tokens and characters."""
 
-    tokens: int = 6_000
-    short_answer: int = 700
+    tokens: int = 16_000
+    short_answers: tuple[int, ...] = (1_600, 700)
+    """Lengths to which answers are shortened, one after the other, before they are left out."""
     longest_thought: int = 200
     longest_arguments: int = 400
     other_ids: int = 40
@@ -89,6 +91,7 @@ class Notebook:
         self._entries: dict[tuple[str, str], Entry] = {}
         self._ids: dict[str, None] = {}
         self._note = ""
+        self._size = 0
 
     def add(self, step: Step, thought: str) -> None:
         """Write down a call and its answer."""
@@ -122,7 +125,15 @@ class Notebook:
         body = self._body(room - ids_room)
         others = self._others(body, ids_room)
         parts = [NOTEBOOK_HEADING, body or NOTEBOOK_EMPTY, others, tail]
-        return "\n\n".join(part for part in parts if part)
+        page = "\n\n".join(part for part in parts if part)
+        self._size = len(page)
+        return page
+
+    def halve(self) -> int:
+        """From here on it may take half of what it took last; returns how many tokens."""
+        tokens = self._size // (2 * CHARACTERS_PER_TOKEN)
+        self.options = replace(self.options, tokens=tokens)
+        return tokens
 
     def _body(self, room: int) -> str:
         entries = list(self._entries.values())
@@ -130,7 +141,12 @@ class Notebook:
         texts = [self._written(entry, entry.step.answer) for entry in entries]
         total = sum(map(len, texts)) + 2 * len(texts)
         gone = 0
-        for level in (self._short, self._stub, _nothing):
+        levels: list[Callable[[Entry], str]] = [
+            *(partial(self._short, limit=limit) for limit in self.options.short_answers),
+            self._stub,
+            _nothing,
+        ]
+        for level in levels:
             for at in range(len(entries) - 1):
                 if total <= room:
                     break
@@ -151,8 +167,8 @@ class Notebook:
         thought = f"\nthought: {entry.thought}" if entry.thought else ""
         return f"{entry.number}. {entry.step.tool} {given}{again}{thought}\nanswer: {answer}"
 
-    def _short(self, entry: Entry) -> str:
-        return self._written(entry, shortened(entry.step.answer, self.options.short_answer))
+    def _short(self, entry: Entry, limit: int) -> str:
+        return self._written(entry, shortened(entry.step.answer, limit))
 
     def _stub(self, entry: Entry) -> str:
         return self._written(entry, NOTEBOOK_STUB.format(size=len(entry.step.answer)))
@@ -207,10 +223,8 @@ class NotebookDialogue(JsonDialogue):
         super().say(text)
 
     def make_room(self) -> str:
-        """From here on the notebook has half its budget."""
-        options = self._notebook.options
-        self._notebook.options = replace(options, tokens=options.tokens // 2)
-        return f"the notebook was halved to {options.tokens // 2} tokens"
+        """From here on the notebook may take half of what it took."""
+        return f"the notebook was halved, to {self._notebook.halve()} tokens"
 
     def _objection(self, tool: str, args: Mapping[str, Any]) -> ToolAnswer | None:
         """Refuse an answer with ids that no answer has shown, a few times."""
@@ -229,12 +243,17 @@ def pages(trace: Trace, max_steps: int, options: NotebookOptions | None = None) 
     ``options`` are those of the run, ``max_steps`` its limit.
     """
     notebook = Notebook(options or NotebookOptions())
-    steps, made = trace.steps, 0
+    steps, made, asked = trace.steps, 0, 0
     thought: str | None = None
     for message in trace.messages[2:]:
         content = str(message["content"])
         if message["role"] == "assistant":
-            yield notebook.page(max_steps - made, max_steps)
+            asked += 1
+            page = notebook.page(max_steps - made, max_steps)
+            if asked == trace.counts.get("room_made_at"):
+                notebook.halve()
+                page = notebook.page(max_steps - made, max_steps)
+            yield page
             notebook.turn()
             found = read_steps(content)
             thought = found[0].thought if found else None

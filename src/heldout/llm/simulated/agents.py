@@ -9,6 +9,7 @@ from heldout.llm.simulated import anchored, scattered
 from heldout.llm.simulated.desk import Call, Desk, Steps
 from heldout.llm.simulated.guidance import Guidance, read_guidance
 from heldout.llm.simulated.mind import Mind, Temper
+from heldout.llm.simulated.paper import call_key, step_text
 from heldout.llm.simulated.replies import call_reply, text_reply
 from heldout.llm.simulated.transcript import (
     NOTHING,
@@ -34,8 +35,14 @@ def reply(body: Mapping[str, Any]) -> dict[str, Any]:
     desk = Desk(transcript.alert, _mind(transcript, temper), transcript.alert.fired or _EPOCH)
     call = next_call(transcript, desk, program)
     if call is not None and call.tool in transcript.offered:
-        return call_reply(body, call.tool, call.args, call.why)
+        return _step(body, transcript, call)
     return _conclusion(body, transcript, desk)
+
+
+def _step(body: Mapping[str, Any], transcript: Transcript, call: Call) -> dict[str, Any]:
+    if transcript.on_paper:
+        return text_reply(body, step_text(call.tool, call.args, call.why))
+    return call_reply(body, call.tool, call.args, call.why)
 
 
 def base_name(model: str) -> str:
@@ -62,7 +69,10 @@ def next_call(transcript: Transcript, desk: Desk, program: Program) -> Call | No
             if call.tool not in usable:
                 call = steps.send(NOTHING)
                 continue
-            answer = next(answers, None)
+            if transcript.kept is None:
+                answer = next(answers, None)
+            else:
+                answer = transcript.kept.get(call_key(call.tool, call.args))
             if answer is None:
                 return call
             call = steps.send(answer)
@@ -101,7 +111,7 @@ def _conclusion(body: Mapping[str, Any], transcript: Transcript, desk: Desk) -> 
         args = filled(transcript.offered[tool], args)
     elif made:
         args = plain(args)
-    return call_reply(body, tool, args, "This is my diagnosis.")
+    return _step(body, transcript, Call(tool, args, "This is my diagnosis."))
 
 
 def _closing_tool(transcript: Transcript) -> str:

@@ -11,6 +11,8 @@ from datetime import UTC, datetime
 from functools import lru_cache
 from typing import Any
 
+from heldout.llm.simulated.paper import Paper, read_paper
+
 SUBMIT = "submit_diagnosis"
 READ_SKILL = "read_skill"
 Row = Mapping[str, Any]
@@ -65,6 +67,10 @@ class Transcript:
     model: str
     skills: tuple[tuple[str, str], ...] = field(default=())
     """Names and descriptions of the skills that can be read on demand."""
+    on_paper: bool = False
+    """True where tools stand in the prompt and steps are JSON in the text."""
+    kept: Mapping[str, Answer] | None = None
+    """Answers by their call where the request is a notebook, which has no order to rely on."""
 
 
 def _text(content: Any) -> str:
@@ -183,16 +189,18 @@ def _calls(message: Mapping[str, Any]) -> list[tuple[str, str]]:
     return result
 
 
+def _messages(body: Mapping[str, Any]) -> list[dict[str, Any]]:
+    messages = body.get("messages")
+    return [m for m in messages if isinstance(m, dict)] if isinstance(messages, list) else []
+
+
 def read_transcript(body: Mapping[str, Any]) -> Transcript:
     """Read a Chat Completions request body; nothing in it can make this raise."""
-    messages = body.get("messages")
     system: list[str] = []
     user = ""
     calls: list[tuple[str, str]] = []
     told: dict[str, str] = {}
-    for message in messages if isinstance(messages, list) else []:
-        if not isinstance(message, dict):
-            continue
+    for message in _messages(body):
         role = message.get("role")
         if role in {"system", "developer"}:
             system.append(_text(message.get("content")))
@@ -203,16 +211,37 @@ def read_transcript(body: Mapping[str, Any]) -> Transcript:
         elif role == "tool":
             told.setdefault(str(message.get("tool_call_id")), _text(message.get("content")))
     prompt = "\n\n".join(system)
+    said = [(str(m.get("role")), _text(m.get("content"))) for m in _messages(body)]
+    paper = read_paper(body, prompt, said)
     seed = body.get("seed")
     effort = body.get("reasoning_effort")
+    common: dict[str, Any] = {
+        "seed": seed if isinstance(seed, int) else 0,
+        "effort": effort if isinstance(effort, str) else "medium",
+        "model": str(body.get("model") or "anchored"),
+        "skills": listed_skills(prompt),
+    }
+    if paper is not None:
+        return _on_paper(paper, common)
     return Transcript(
         system=prompt,
         alert=parse_alert(user),
         offered=_offered(body.get("tools")),
         called=tuple(name for _, name in calls),
         answers=tuple(parse_answer(told[call]) if call in told else NOTHING for call, _ in calls),
-        seed=seed if isinstance(seed, int) else 0,
-        effort=effort if isinstance(effort, str) else "medium",
-        model=str(body.get("model") or "anchored"),
-        skills=listed_skills(prompt),
+        **common,
+    )
+
+
+def _on_paper(paper: Paper, common: Mapping[str, Any]) -> Transcript:
+    kept = paper.kept
+    return Transcript(
+        system=paper.brain,
+        alert=parse_alert(paper.alert),
+        offered=paper.offered,
+        called=paper.calls,
+        answers=tuple(parse_answer(text) for text in paper.answers),
+        on_paper=True,
+        kept=None if kept is None else {key: parse_answer(text) for key, text in kept.items()},
+        **common,
     )
