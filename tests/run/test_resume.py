@@ -362,3 +362,21 @@ def test_a_landing_file_is_ingested_once(tmp_path: Path):
     with Ledger.open(fresh.ledger) as ledger:
         ingest_landed(ledger, fresh.landing)
         assert len(q.investigations(ledger, result.run)) == 1
+
+
+@pytest.mark.parametrize(
+    "text", ["plain", "näïve ✓ \u2028 next", "half \ud800 a pair", 'a "quote"\n']
+)
+def test_a_reply_of_any_text_survives_the_journal(tmp_path: Path, text: str):
+    """Whatever a model writes is one line that is read back as it was."""
+    from heldout.agent.journal import JournalEntry
+    from heldout.llm import ModelReply, ToolCall, Usage
+
+    call = ToolCall("c1", "look", '{"at": "' + text.replace('"', "").replace("\n", "") + '"}')
+    reply = ModelReply(text, (call,), "tool_calls", Usage(3, 2, 1), usd=None, refusal=text)
+    entry = JournalEntry(0, "a" * 32, 1.25, reply)
+    journal = Journal(tmp_path / "j.jsonl", None, Scrubber())
+    journal.write(entry)
+    journal.close()
+    assert (tmp_path / "j.jsonl").read_bytes().count(b"\n") == 1
+    assert Journal(tmp_path / "j.jsonl", None, Scrubber()).read() == (entry,)

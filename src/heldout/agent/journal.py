@@ -12,6 +12,8 @@ import json
 from collections.abc import Callable
 from dataclasses import dataclass
 
+import orjson
+
 from heldout.errors import StoreError
 from heldout.llm.messages import ModelReply
 
@@ -35,17 +37,12 @@ class JournalEntry:
 
     def to_json(self) -> str:
         """One line of JSON."""
-        return json.dumps(
-            {
-                "index": self.index,
-                "asked": self.asked,
-                "elapsed": self.elapsed,
-                "reply": self.reply.plain(),
-                **({"room_made": True} if self.room_made else {}),
-            },
-            ensure_ascii=True,
-            separators=(",", ":"),
-        )
+        try:
+            return orjson.dumps(self).decode()
+        except TypeError:
+            # Half a surrogate pair, which models do write: only the slower encoder takes it.
+            plain = {"index": self.index, "asked": self.asked, "elapsed": self.elapsed}
+            return json.dumps({**plain, "reply": self.reply.plain()}, ensure_ascii=True)
 
     @classmethod
     def from_json(cls, text: str | bytes) -> JournalEntry:
