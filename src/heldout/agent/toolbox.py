@@ -50,11 +50,9 @@ class Toolbox:
     _own_skills: bool = False
 
     def __post_init__(self) -> None:
-        self._own_skills = bool(self.brain.on_demand) and READ_SKILL.name not in {
-            spec.name for spec in self.specs
-        }
-        if self._own_skills:
-            self.specs = (*self.specs, READ_SKILL)
+        own = offered(self.specs, self.brain)
+        self._own_skills = len(own) > len(self.specs)
+        self.specs = own
         self._names = frozenset(spec.name for spec in self.specs)
 
     @property
@@ -162,6 +160,12 @@ class Toolbox:
         return typed_error(
             "malformed_arguments", f"the arguments of {call.name} are not JSON: {why}"
         )
+
+
+def offered(specs: tuple[ToolSpec, ...], brain: Brain) -> tuple[ToolSpec, ...]:
+    """An environment's tools, and one that reads skills where a brain has some on demand."""
+    own = bool(brain.on_demand) and READ_SKILL.name not in {spec.name for spec in specs}
+    return (*specs, READ_SKILL) if own else specs
 
 
 def _arguments(text: str) -> dict[str, Any] | None:
