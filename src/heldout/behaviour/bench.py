@@ -9,7 +9,7 @@ from typing import Protocol
 from heldout.behaviour.options import ProbeOptions
 from heldout.errors import SplitViolation
 from heldout.interface import Interface
-from heldout.run.attempt import Judge
+from heldout.run.judging import Judge
 from heldout.run.plan import Arm, Limits, Purpose, RunResult
 from heldout.settings import Settings
 from heldout.split import Case

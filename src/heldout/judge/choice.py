@@ -99,6 +99,7 @@ def open_judge(
     concurrency: int = 8,
     around: Callable[[Client], Client] = lambda client: client,
     open_with: Callable[[str], Client] | None = None,
+    prices: Path | None = None,
 ) -> Panel:
     """The panel of a choice; ``around`` wraps each client (to count what it spends).
 
@@ -115,6 +116,7 @@ def open_judge(
             concurrency=concurrency,
             wire=choice.wire,
             role="judge",
+            prices=prices,
         )
 
     make = open_with or opened

@@ -8,9 +8,10 @@ anything unexpected that those raise is theirs, and what else comes out of the l
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import dataclass
-from typing import Any, Protocol
+from dataclasses import asdict, dataclass
+from typing import Any
 
 from heldout.agent import SandboxFailure
 from heldout.agent.journal import JournalEntry
@@ -20,40 +21,26 @@ from heldout.errors import (
     HeldoutError,
     JudgeError,
     ProviderError,
-    ProviderProtocol,
     SpecError,
     StoreError,
     WorldError,
 )
 from heldout.interface import Interface, Submission
-from heldout.judge.verdict import Verdict
-from heldout.llm import ModelReply, ModelRequest
-from heldout.run.caps import Budget
+from heldout.judge.verdict import NoVerdict, Verdict
+from heldout.run.caps import Budget, CappedClient, Client
 from heldout.run.journal import Journal
+from heldout.run.judging import Judge
 from heldout.run.plan import Plan
 from heldout.run.records import VERSION, Record, trace_plain
 from heldout.run.slots import Slot
+from heldout.signatures.records import Spent
 from heldout.store import now_us
 from heldout.truth import Truth, read_truth
 
 CRASHED = "run"
 """The judge named in the verdict on an agent that crashed: there was nothing to judge."""
 
-
-class Client(Protocol):
-    """What a run needs of a model client."""
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        """Ask once; failures of the service are :class:`ProviderError`."""
-        ...
-
-    async def aclose(self) -> None:
-        """Let go of connections."""
-        ...
-
-
 Investigate = Callable[..., Awaitable[Trace]]
-Judge = Callable[[Submission, Truth], Verdict]
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,32 +53,6 @@ class Parts:
     interface: Interface
 
 
-class CappedClient:
-    """A client that asks nothing more once the job's cap is reached."""
-
-    def __init__(self, client: Client, budget: Budget) -> None:
-        self._client = client
-        self._budget = budget
-
-    async def complete(self, request: ModelRequest) -> ModelReply:
-        """Ask once; :class:`CapReached` instead when the job may spend no more."""
-        reached = self._budget.reached()
-        if reached:
-            raise CapReached(reached, mend="Raise the cap and run 'heldout resume'")
-        try:
-            return await self._client.complete(request)
-        except HeldoutError:
-            raise
-        except Exception as error:
-            raise ProviderProtocol(
-                f"the model client failed ({type(error).__name__}: {error})",
-                mend="Run 'heldout resume'; report it if it stays",
-            ) from error
-
-    async def aclose(self) -> None:
-        """The wrapped client is closed by whoever opened it."""
-
-
 async def attempt(
     run: str, plan: Plan, slot: Slot, number: int, parts: Parts, budget: Budget, journal: Journal
 ) -> Record:
@@ -101,17 +62,20 @@ async def attempt(
     """
     began = now_us()
     replayed = tuple(journal.entries)
-    reason, detail, trace, verdict = "", "", None, None
+    reason, detail, trace, verdict, spent = "", "", None, None, Spent()
     try:
         truth = read_truth(slot.case.truth_file, digest=slot.case.truth_digest)
         trace = await _investigate(plan, slot, parts, budget, journal, replayed)
-        verdict = _judged(parts.judge, trace, truth)
+        verdict = await _judged(parts.judge, trace, truth)
     except ProviderError as error:
         reason, detail = error.reason, str(error)
     except (WorldError, SpecError, JudgeError, CapReached) as error:
         reason, detail = _reason(error), str(error)
+        trace = None  # The next attempt replays the journal for nothing, and has it judged.
+        if isinstance(error, NoVerdict):
+            spent = error.spent
     if verdict is None:
-        verdict = Verdict("invalid", f"{reason}: {detail}", CRASHED)
+        verdict = Verdict("invalid", f"{reason}: {detail}", CRASHED, spent=spent)
     return {
         "version": VERSION,
         "run": run,
@@ -135,6 +99,7 @@ async def attempt(
             "reasoning": verdict.reasoning,
             "judge": verdict.judge,
             "criteria": dict(verdict.criteria),
+            "spent": asdict(verdict.spent),
         },
         "trace": trace_plain(trace) if trace else None,
     }
@@ -190,11 +155,12 @@ async def _investigate(
         return _crash(error, journal.entries)
 
 
-def _judged(judge: Judge, trace: Trace, truth: Truth) -> Verdict:
+async def _judged(judge: Judge, trace: Trace, truth: Truth) -> Verdict:
     if trace.stop_reason == "crash" and not trace.submission.complete:
         return Verdict("fail", f"The agent crashed before it answered: {trace.detail}", CRASHED)
     try:
-        return judge(trace.submission, truth)
+        verdict = judge(trace.submission, truth)
+        return await verdict if inspect.isawaitable(verdict) else verdict
     except HeldoutError:
         raise
     except Exception as error:

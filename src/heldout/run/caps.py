@@ -1,9 +1,13 @@
-"""Caps of a job, and what was spent against them."""
+"""Caps of a job, what was spent against them, and clients that keep to them."""
 
 from __future__ import annotations
 
 import time
 from dataclasses import dataclass
+from typing import Protocol
+
+from heldout.errors import CapReached, HeldoutError, ProviderProtocol
+from heldout.llm import ModelReply, ModelRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,3 +51,50 @@ class Budget:
         if caps.max_seconds is not None and seconds >= caps.max_seconds:
             return f"the job's cap of {caps.max_seconds:g} seconds is reached"
         return ""
+
+
+class Client(Protocol):
+    """What a run needs of a model client."""
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Ask once; failures of the service are :class:`ProviderError`."""
+        ...
+
+    async def aclose(self) -> None:
+        """Let go of connections."""
+        ...
+
+
+class CappedClient:
+    """A client that asks nothing more once the job's cap is reached.
+
+    With ``counts`` it also adds what each reply cost to the budget.
+    """
+
+    def __init__(self, client: Client, budget: Budget, *, counts: bool = False) -> None:
+        self._client = client
+        self._budget = budget
+        self._counts = counts
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Ask once; :class:`CapReached` instead when the job may spend no more."""
+        reached = self._budget.reached()
+        if reached:
+            raise CapReached(reached, mend="Raise the cap and run 'heldout resume'")
+        try:
+            reply = await self._client.complete(request)
+        except HeldoutError:
+            raise
+        except Exception as error:
+            raise ProviderProtocol(
+                f"the model client failed ({type(error).__name__}: {error})",
+                mend="Run 'heldout resume'; report it if it stays",
+            ) from error
+        if self._counts:
+            self._budget.add(reply.usd, reply.usage.input_tokens + reply.usage.output_tokens)
+        return reply
+
+    async def aclose(self) -> None:
+        """A client that counts is its owner's only handle; else whoever opened it closes it."""
+        if self._counts:
+            await self._client.aclose()

@@ -14,6 +14,7 @@ from heldout.agent import prompt_hash
 from heldout.errors import ConfigError, UsageError
 from heldout.incident import Incident
 from heldout.interface import Interface
+from heldout.run.judging import judge_pin
 from heldout.run.plan import Arm, Limits, Plan, Terms
 from heldout.settings import Settings
 from heldout.split import Case, HeldoutAccess
@@ -117,14 +118,16 @@ def as_extended(ledger: Ledger, run: str, plan: Plan) -> Plan:
 def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: Interface) -> Plan:
     """The plan of a stored run, from its manifest and the stored brains and from nothing else.
 
-    Tools or words of the harness that have changed since are a :class:`ConfigError`: the rest would
-    not be comparable.
+    Tools, judge or words of the harness that have changed since are a :class:`ConfigError`: the
+    rest would not be comparable.
     """
     said: Mapping[str, Any] = row.manifest
     prompts = prompt_hash()
+    judge = judge_pin(Terms.from_plain(said.get("terms", {})))
     for what, then, now in (
         ("the tools have", said["pins"].get("tools"), tools_hash(interface)),
         ("the harness's own words have", said["pins"].get("prompts", prompts), prompts),
+        ("the judge has", said["pins"].get("judge", judge), judge),
     ):
         if then != now:
             raise ConfigError(

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from functools import partial
 
 from heldout.interface import Interface
-from heldout.run.attempt import Client, Investigate, Judge, Parts
-from heldout.run.caps import Budget, Caps
+from heldout.run.attempt import Investigate, Parts
+from heldout.run.caps import Budget, Caps, Client
+from heldout.run.judging import Judge, judge_of, judge_pin
 from heldout.run.manifest import (
     as_extended,
     extend,
@@ -44,6 +46,8 @@ async def play(
     lies in the landing folder then, and :func:`resume` goes on.
     """
     require_access(plan)
+    if judge is None:
+        plan = replace(plan, pins={"judge": judge_pin(plan.terms), **plan.pins})
     plan = pinned(plan, settings, interface)
     run, nonce = run_id(plan)
     client = (client_factory or partial(_open_client, settings))(
@@ -52,12 +56,13 @@ async def play(
     try:
         store_manifest(ledger, run, nonce, plan, settings.root)
         plan = as_extended(ledger, run, plan)
-        parts = Parts(_investigate(plan), judge or _exact_judge(), client, interface)
         budget = _budget(caps, plan, ledger, run)
     except BaseException:
         await client.aclose()
         raise
-    return await Player(run, plan, ledger, settings, parts, budget, on_progress).play()
+    async with judge_of(plan, settings, budget, judge) as judging:
+        parts = Parts(_investigate(plan), judging, client, interface)
+        return await Player(run, plan, ledger, settings, parts, budget, on_progress).play()
 
 
 async def resume(
@@ -86,9 +91,10 @@ async def resume(
     except BaseException:
         await client.aclose()
         raise
-    parts = Parts(_investigate(plan), judge or _exact_judge(), client, interface)
-    player = Player(row.run, plan, ledger, settings, parts, budget, on_progress)
-    return await player.play(resumed=True)
+    async with judge_of(plan, settings, budget, judge) as judging:
+        parts = Parts(_investigate(plan), judging, client, interface)
+        player = Player(row.run, plan, ledger, settings, parts, budget, on_progress)
+        return await player.play(resumed=True)
 
 
 def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) -> Budget:
@@ -98,7 +104,8 @@ def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) ->
     if caps is None:
         return Budget(Caps())
     spent = stored.cost(ledger, job=plan.job) if plan.job else stored.cost(ledger, run=run)
-    return Budget(caps, usd=spent.usd, tokens=spent.input_tokens + spent.output_tokens)
+    tokens = spent.input_tokens + spent.output_tokens + spent.judge_tokens
+    return Budget(caps, usd=spent.total_usd, tokens=tokens)
 
 
 def _open_client(settings: Settings, plan: Plan) -> Client:
@@ -119,9 +126,3 @@ def _investigate(plan: Plan) -> Investigate:
     terms = plan.terms
     mode = mode_of(terms.mode, NotebookOptions(terms.notebook_tokens))
     return partial(investigate, mode=mode)
-
-
-def _exact_judge() -> Judge:
-    from heldout.judge import judge_exact
-
-    return judge_exact

@@ -22,7 +22,7 @@ from heldout.run.landing import Ingest, ingest_landed, land, remove_if_empty
 from heldout.run.plan import Plan, RunResult
 from heldout.run.records import Record, dump_record
 from heldout.run.reduce import run_status
-from heldout.run.slots import MAX_ATTEMPTS, Slot, slots
+from heldout.run.slots import GOES_ON, MAX_ATTEMPTS, Slot, slots
 from heldout.settings import Settings
 from heldout.store import Ledger, Scrubber
 from heldout.store import queries as stored
@@ -141,20 +141,21 @@ class Player:
         """Find out what the ledger holds already, and queue what it lacks."""
         used: dict[tuple[str, str, int], int] = {}
         ended: dict[tuple[str, str, int], str] = {}
-        capped: set[tuple[str, str, int]] = set()
+        paused: set[tuple[str, str, int]] = set()
         for row in stored.investigations(self._ledger, self.run):
             key = (row.incident, row.arm, row.repeat)
             used[key] = row.attempt + 1
-            (capped.add if row.reason == "cap" else capped.discard)(key)
+            (paused.add if row.reason in GOES_ON else paused.discard)(key)
             if ended.get(key, "invalid") == "invalid":
                 ended[key] = row.verdicts[0].result
-            self._count_failure(key, row.verdicts[0].result, row.reason)
+            if row.reason not in GOES_ON:  # A judge that was away is asked anew by a later process.
+                self._count_failure(key, row.verdicts[0].result, row.reason)
         every = slots(self.plan)
-        self._tally = Tally(len(every), stored.cost(self._ledger, run=self.run).usd)
+        self._tally = Tally(len(every), stored.cost(self._ledger, run=self.run).total_usd)
         for slot in every:
             number = used.get(slot.key, 0)
             result = ended.get(slot.key, "invalid")
-            self._clear(slot, number, capped=slot.key in capped)
+            self._clear(slot, number, paused=slot.key in paused)
             if result == "invalid" and self._failed[slot.key] < MAX_ATTEMPTS:
                 self._pending.append((slot, number))
             else:
@@ -167,14 +168,14 @@ class Player:
         if result == "invalid" and reason != "cap":
             self._failed[key] += 1
 
-    def _clear(self, slot: Slot, number: int, *, capped: bool) -> None:
+    def _clear(self, slot: Slot, number: int, *, paused: bool) -> None:
         """Take away journals of stored attempts, which a killed process may have left.
 
-        The one that a cap stopped is handed on to the next attempt.
+        The one that a cap or the judge stopped is handed on to the next attempt.
         """
         for earlier in range(number):
             path = self._journal_path(slot, earlier)
-            if capped and earlier == number - 1:
+            if paused and earlier == number - 1:
                 self._handed_on.add(self._journal_path(slot, number))
                 if path.exists():
                     path.replace(self._journal_path(slot, number))
@@ -222,8 +223,9 @@ class Player:
             )
         finally:
             journal.close()
-        if record["reason"] == "cap":
+        if record["reason"] in GOES_ON:
             journal.hand_on(self._journal_path(slot, number + 1))
+            self._handed_on.add(self._journal_path(slot, number + 1))
         else:
             journal.forget()
         return record
@@ -239,7 +241,9 @@ class Player:
 
     def _settle(self, slot: Slot, number: int, record: Record) -> None:
         result, reason = record["verdict"]["result"], record["reason"]
-        self._tally.paid(record["spent"]["usd"])
+        if record["reason"] not in GOES_ON:  # Its calls are replayed, and counted, by the next one.
+            self._tally.paid(record["spent"]["usd"])
+        self._tally.paid(record["verdict"]["spent"]["usd"])
         self._count_failure(slot.key, result, reason)
         again = reason not in _NOT_AGAIN and self._failed[slot.key] < MAX_ATTEMPTS
         if result == "invalid" and again:

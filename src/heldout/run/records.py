@@ -14,6 +14,7 @@ from heldout.errors import StoreError
 from heldout.interface import Submission
 from heldout.judge.verdict import Verdict
 from heldout.run.plan import Outcome
+from heldout.signatures.records import Spent
 from heldout.store import Scrubber
 from heldout.store.blobs import Dictionary, blob_row
 
@@ -88,7 +89,11 @@ def outcome_from_record(record: Record) -> Outcome:
         repeat=record["repeat"],
         attempt=record["attempt"],
         verdict=Verdict(
-            verdict["result"], verdict["reasoning"], verdict["judge"], verdict["criteria"]
+            verdict["result"],
+            verdict["reasoning"],
+            verdict["judge"],
+            verdict["criteria"],
+            Spent(**verdict.get("spent", {})),
         ),
         trace=trace_from_plain(record["trace"]) if record["trace"] else None,
         reason=record["reason"],
@@ -129,6 +134,7 @@ def record_rows(record: Record, dictionary: Dictionary | None) -> dict[str, list
         "result": verdict["result"],
         "reasoning": verdict["reasoning"],
         "criteria_json": verdict["criteria"],
+        **spent_columns(Spent(**verdict.get("spent", {}))),
         "at": record["ended"],
     }
     return {
@@ -147,6 +153,16 @@ def _counts(trace: dict[str, Any]) -> dict[str, int]:
         "repeated_calls": counted.repeated,
         "cited_ids": counted.cited,
         "shown_ids": counted.shown,
+    }
+
+
+def spent_columns(spent: Spent) -> dict[str, Any]:
+    """What judging cost, as a verdict's columns."""
+    return {
+        "calls": spent.calls,
+        "input_tokens": spent.input_tokens,
+        "output_tokens": spent.output_tokens,
+        "usd": spent.usd,
     }
 
 

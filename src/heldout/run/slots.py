@@ -12,6 +12,9 @@ from heldout.split import Case
 MAX_ATTEMPTS = 3
 """A slot is refilled at most twice."""
 
+GOES_ON = frozenset({"cap", "judge"})
+"""Reasons of an attempt that was stopped midway: the next one replays its journal and goes on."""
+
 _UNSAFE = re.compile(r"[^A-Za-z0-9._-]")
 
 

@@ -23,10 +23,10 @@ from heldout.compare import Footprints, final_outcomes, known_entities
 from heldout.errors import ProviderUnavailable, UsageError
 from heldout.floors import Floor, generous_judge, play_floors
 from heldout.interface import Interface
-from heldout.judge import judge_hash
+from heldout.judge import JudgeChoice, judge_hash
 from heldout.llm.names import ModelName
-from heldout.run.attempt import Judge
 from heldout.run.caps import Budget, Caps
+from heldout.run.judging import Judge
 from heldout.run.plan import Outcome, Plan, RunResult
 from heldout.run.play import ClientFactory, play
 from heldout.run.play import resume as resume_run
@@ -224,7 +224,8 @@ def _open(
     if not any(case.is_trap for case in cases):
         raise UsageError("no trap incident is left to score", mend="Exclude fewer incidents")
     gate = admitted.clearance.pins() if admitted.clearance else {}
-    pins = {**request.pins, **gate, "judge": judge_hash(), "nonce": admitted.nonce}
+    judge = judge_hash(JudgeChoice.of(settings.judge))
+    pins = {**request.pins, **gate, "judge": judge, "nonce": admitted.nonce}
     plans = plans_for(settings, request, brains, cases, pins)
     plain = endpoint(settings, request, cases, plans, admitted.excluded)
     started = admitted.started

@@ -214,6 +214,16 @@ class Cost:
     usd: float | None
     seconds: float
     """Summed over investigations; with several in flight more than the wall clock shows."""
+    judge_calls: int = 0
+    judge_tokens: int = 0
+    judge_usd: float | None = 0.0
+
+    @property
+    def total_usd(self) -> float | None:
+        """What investigating and judging cost together."""
+        if self.usd is None or self.judge_usd is None:
+            return None
+        return self.usd + self.judge_usd
 
 
 def _typed(row: dict[str, Any]) -> dict[str, Any]:
@@ -398,7 +408,8 @@ def releases(ledger: Ledger, *, model: str | None = None) -> list[ReleaseRow]:
 def cost(ledger: Ledger, *, job: str | None = None, run: str | None = None) -> Cost:
     """What the investigations of a job, of a run, or of everything cost, invalid ones included.
 
-    An attempt that a cap stopped and the next one went on with is counted once, with the latter.
+    An attempt that a cap or the judge stopped and the next one went on with is counted once, with
+    the latter. ``usd`` and tokens are the agent's; judging, also afterwards, stands beside them.
     """
     where, params = _where(job=job, run=run)
     sql = (
@@ -411,13 +422,22 @@ def cost(ledger: Ledger, *, job: str | None = None, run: str | None = None) -> C
         " coalesce(sum(seconds), 0.0) AS seconds"
         f" FROM ({_PAID}) JOIN (SELECT run, job FROM runs) AS r USING (run)" + where
     )
-    row = ledger.read(sql, params)[0]
-    whole = ("calls", "input_tokens", "cached_tokens", "output_tokens")
+    judging = (
+        "SELECT coalesce(sum(calls), 0) AS judge_calls,"
+        " coalesce(sum(input_tokens + output_tokens), 0) AS judge_tokens,"
+        " CASE WHEN bool_or(usd IS NULL AND calls > 0) THEN NULL"
+        " ELSE coalesce(sum(usd), 0.0) END AS judge_usd"
+        " FROM verdicts JOIN (SELECT run, job FROM runs) AS r USING (run)" + where
+    )
+    row = ledger.read(sql, params)[0] | ledger.read(judging, params)[0]
+    whole = (
+        "calls", "input_tokens", "cached_tokens", "output_tokens", "judge_calls", "judge_tokens",
+    )  # fmt: skip
     return Cost(**{name: int(value) if name in whole else value for name, value in row.items()})
 
 
 _PAID = """
-    SELECT * FROM investigations AS one WHERE one.reason <> 'cap' OR NOT EXISTS (
+    SELECT * FROM investigations AS one WHERE one.reason NOT IN ('cap', 'judge') OR NOT EXISTS (
         SELECT 1 FROM investigations AS later
         WHERE (later.run, later.incident, later.arm, later.repeat, later.attempt)
             = (one.run, one.incident, one.arm, one.repeat, one.attempt + 1) AND later.replayed > 0

@@ -9,6 +9,7 @@ from heldout.store.migrations import (
     m002_clearance,
     m003_extended,
     m004_footprint,
+    m005_judging,
 )
 
 
@@ -26,5 +27,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(2, "clearance", m002_clearance.STATEMENTS),
     Migration(3, "extended", m003_extended.STATEMENTS),
     Migration(4, "footprint", m004_footprint.STATEMENTS),
+    Migration(5, "judging", m005_judging.STATEMENTS),
 )
 """In order and without a gap. A step that was ever released is never changed."""
