@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from heldout.agent import JournalEntry, Mode, Trace, investigate
 from heldout.brain import Brain
 from heldout.incident import Incident
 from heldout.interface import Submission, ToolAnswer, ToolSpec
@@ -94,10 +96,8 @@ class Scripted:
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """The next line."""
-        copy = ModelRequest(
-            [dict(m) for m in request.messages], list(request.tools), seed=request.seed
-        )
-        self.asked.append(copy)
+        messages = [dict(message) for message in request.messages]
+        self.asked.append(replace(request, messages=messages, tools=list(request.tools)))
         line = self.lines[min(len(self.asked), len(self.lines)) - 1]
         if isinstance(line, Exception):
             raise line
@@ -128,3 +128,27 @@ def look(q: str = "x", **kwargs: Any) -> ModelReply:
 def submit(mechanism: str = "pool", **kwargs: Any) -> ModelReply:
     """A reply that submits."""
     return says("", ("submit_diagnosis", json.dumps({"mechanism": mechanism})), **kwargs)
+
+
+def step(tool: str, /, thought: str = "", **arguments: Any) -> str:
+    """A step as the JSON modes ask for it."""
+    return json.dumps({"thought": thought, "tool": tool, "arguments": arguments})
+
+
+def play_in(
+    mode: Mode,
+    *lines: Line,
+    toy: Toy | None = None,
+    limits: Limits = LIMITS,
+    resume: Sequence[JournalEntry] = (),
+    journal: list[JournalEntry] | None = None,
+) -> tuple[Trace, Scripted]:
+    """One investigation by a scripted model in one mode."""
+    model = Scripted(lines)
+    trace = asyncio.run(
+        investigate(
+            INCIDENT, BRAIN, model, toy or Toy(), model="openai/gpt-5@low", limits=limits, seed=5,
+            on_step=None if journal is None else journal.append, resume_steps=resume, mode=mode,
+        )
+    )  # fmt: skip
+    return trace, model
