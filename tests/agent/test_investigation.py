@@ -23,7 +23,7 @@ from tests.agent.toy import (
 )
 from tests.llm import wire
 
-from heldout.agent import JournalEntry, SandboxFailure, Trace, investigate, prompt_hash
+from heldout.agent import JournalEntry, SandboxFailure, Trace, investigate, prompt, prompt_hash
 from heldout.agent.prompt import HARNESS, LAST_CHANCE, NUDGE
 from heldout.brain import Brain
 from heldout.errors import (
@@ -435,10 +435,15 @@ def test_a_journal_line_that_is_none_is_refused():
             JournalEntry.from_json(broken)
 
 
-def test_the_harness_says_nothing_of_method():
-    """The fixed texts are pinned by a hash and free of advice that a brain should give."""
-    assert len(prompt_hash()) == 64
-    words = f"{HARNESS} {NUDGE} {LAST_CHANCE}".casefold()
+TEXTS = [name for name, value in vars(prompt).items() if name.isupper() and isinstance(value, str)]
+
+
+@pytest.mark.parametrize("name", TEXTS)
+def test_the_harness_says_nothing_of_method(name: str, monkeypatch: pytest.MonkeyPatch):
+    """Every fixed text, of every mode, is pinned by a hash and free of advice that a brain gives."""
+    before = prompt_hash()
+    assert len(before) == 64
+    text = getattr(prompt, name).casefold().replace("its answer does not change", "")
     for advice in (
         "change",
         "days",
@@ -448,7 +453,19 @@ def test_the_harness_says_nothing_of_method():
         "before the incident",
         "config",
     ):
-        assert advice not in words
+        assert advice not in text
+    monkeypatch.setattr(prompt, name, text + " and look at what changed")
+    assert prompt_hash() != before
+
+
+def test_bounds_and_layouts_are_pinned_as_well(monkeypatch: pytest.MonkeyPatch):
+    """Another bound of the loops or another layout of the notebook is another harness."""
+    before = prompt_hash()
+    monkeypatch.setattr("heldout.agent.loops.STOPPING_REPEAT", 9)
+    assert prompt_hash() != before
+    monkeypatch.undo()
+    monkeypatch.setattr("heldout.agent.modes.notebook.Notebook.page", lambda *_: "another page")
+    assert prompt_hash() != before
 
 
 def test_the_loop_runs_over_the_wire():

@@ -27,7 +27,8 @@ LONGEST_CIRCLE = 4
 STOPPING_CIRCLES = 3
 TOLD_ERRORS = 3
 STOPPING_ERRORS = 8
-_NOBODYS = frozenset({"", "unavailable", "timeout", "repeated_call", "circling", "limit_reached"})
+_NOBODYS = frozenset({"unavailable", "timeout", "repeated_call", "circling", "never_shown"})
+"""Kinds of errors that are no doing of the agent, or have a bound of their own."""
 
 
 def call_key(tool: str, args: dict[str, object]) -> Key:
@@ -65,10 +66,14 @@ class Loops:
         return ""
 
     def failed(self, tool: str, kind: str) -> int:
-        """How many errors of this kind came in a row, 0 where the model need not be told."""
+        """Count an answer's error, ``kind`` empty for none.
+
+        Returns how many of this kind came in a row, 0 where the model need not be told.
+        """
         if kind in _NOBODYS:
-            if not kind:
-                self._errors, self._error = 0, ("", "")
+            return 0
+        if not kind:
+            self._errors, self._error = 0, ("", "")
             return 0
         self._errors = self._errors + 1 if self._error == (tool, kind) else 1
         self._error = (tool, kind)

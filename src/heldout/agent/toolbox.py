@@ -126,7 +126,7 @@ class Toolbox:
     def _told_again(self, name: str, answer: ToolAnswer) -> ToolAnswer:
         """An error that came too often in a row says so beside its message."""
         error = _error_of(answer)
-        times = self.loops.failed(name, str(error.get("type", "error")) if error else "")
+        times = self.loops.failed(name, str(error.get("type") or "error") if error else "")
         if not times or error is None:
             return answer
         body = {"error": {**error, "again": SAME_ERROR.format(count=times)}}
@@ -180,15 +180,15 @@ def _arguments(text: str) -> dict[str, Any] | None:
 
 
 def _error_of(answer: ToolAnswer) -> dict[str, Any] | None:
-    """The error that an answer holds; an empty one where it is of another shape."""
+    """The error that an answer holds; one of another shape is a message without a type."""
     if not answer.is_error:
         return None
     try:
         data = json.loads(answer.text)
     except (ValueError, RecursionError):
-        return {}
+        data = None
     error = data.get("error") if isinstance(data, dict) else None
-    return error if isinstance(error, dict) else {}
+    return error if isinstance(error, dict) else {"message": answer.text}
 
 
 def typed_error(kind: str, message: str, near: tuple[str, ...] = ()) -> ToolAnswer:
