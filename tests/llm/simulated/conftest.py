@@ -399,6 +399,7 @@ class Bench:
     taken_back: Callable[[], TinyWorld] = taken_back
     noisy: Callable[[], TinyWorld] = noisy
     unlit: Callable[[], TinyWorld] = unlit
+    alert: Callable[[int], str] = alert
     culprit: str = CULPRIT
     decoy: str = DECOY
     old: str = OLD
