@@ -39,16 +39,16 @@ class Handler(BaseHTTPRequestHandler):
 
     protocol_version = "HTTP/1.1"
     server: Any
+    asked: Asked
 
     def do_POST(self) -> None:
         """One request."""
         length = int(self.headers.get("Content-Length", "0"))
         body = json.loads(self.rfile.read(length) or b"{}")
         owner: WireServer = self.server.owner
+        self.asked = Asked(self.path, {k.lower(): v for k, v in self.headers.items()}, body)
         with owner.lock:
-            owner.requests.append(
-                Asked(self.path, {k.lower(): v for k, v in self.headers.items()}, body)
-            )
+            owner.requests.append(self.asked)
             position = min(len(owner.requests) - 1, len(owner.replies) - 1)
             owner.in_flight += 1
             owner.peak = max(owner.peak, owner.in_flight)
@@ -59,6 +59,8 @@ class Handler(BaseHTTPRequestHandler):
         finally:
             with owner.lock:
                 owner.in_flight -= 1
+
+    do_GET = do_POST
 
     def log_message(self, *args: Any) -> None:
         """Stay silent."""

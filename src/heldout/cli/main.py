@@ -14,6 +14,8 @@ from heldout.cli import (
     build,
     check,
     compare,
+    doctor,
+    doctor,
     ingest,
     init,
     release,
@@ -40,8 +42,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-VERBS = (init, build, ingest, run_verb, tune, resume, check, allow, review, release, score, report,
-         compare, show, usage, status)  # fmt: skip
+VERBS = (init, doctor, build, ingest, run_verb, tune, resume, check, allow, review, release, score,
+         report, compare, show, usage, status)  # fmt: skip
 for module in VERBS:
     module.register(app)
 

@@ -9,8 +9,10 @@ from __future__ import annotations
 import asyncio
 import random
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import httpx2
 import openai
@@ -35,6 +37,20 @@ from heldout.llm.transports import (
     SocketTransport,
 )
 from heldout.llm.wires import AnswerFailed, Wire, WireName, wire_named
+from heldout.llm.wires.reading import loaded
+
+_STREAMED: dict[str, Any] = {"stream": True, "stream_cls": openai.AsyncStream}
+"""How the SDK hands out a raw response whose body is not read yet."""
+
+_FAILURES = (
+    openai.OpenAIError,
+    httpx2.HTTPError,
+    httpx2.StreamError,
+    ProviderError,
+    AnswerFailed,
+    OSError,
+)
+"""Everything that a provider or the way to it can do wrong."""
 
 
 class ModelClient:
@@ -66,6 +82,8 @@ class ModelClient:
         self._where = f"{model} at {endpoint.base_url}"
         self._jitter = random.Random()
         self._open = True
+        self.headers: Mapping[str, str] = {}
+        """Headers of the newest response, where providers tell about their limits."""
         self.limiter.register(concurrency)
 
     def __repr__(self) -> str:
@@ -122,6 +140,20 @@ class ModelClient:
             await asyncio.sleep(delay)
         raise AssertionError("the last attempt returns or raises")
 
+    async def models(self) -> tuple[Mapping[str, Any], ...]:
+        """What the endpoint says it serves, one entry for each model; asked once, not retried."""
+        try:
+            async with asyncio.timeout(self._bounds.total):
+                raw = await self._received(
+                    await self._sdk().get("/models", cast_to=httpx2.Response, **_STREAMED)
+                )
+            listed = loaded(raw, self._where, "the list of models").get("data")
+            entries = listed if isinstance(listed, list) else []
+            return tuple(entry for entry in entries if isinstance(entry, dict))
+        except _FAILURES as error:
+            failure = failure_of(error, self._endpoint, self._where)
+        raise failure.error
+
     async def aclose(self) -> None:
         """Close this loop's connections and forget those of loops that are gone."""
         client = self._clients.pop(asyncio.get_running_loop(), None)
@@ -138,21 +170,18 @@ class ModelClient:
             async with asyncio.timeout(self._bounds.total):
                 raw = await self._post(wire.path, body)
             return wire.decode(raw, where=self._where, sent_bytes=len(body))
-        except (
-            openai.OpenAIError,
-            httpx2.HTTPError,
-            httpx2.StreamError,
-            ProviderError,
-            AnswerFailed,
-            OSError,
-        ) as error:
+        except _FAILURES as error:
+            if isinstance(error, openai.APIStatusError):
+                self.headers = error.response.headers
             return failure_of(error, self._endpoint, self._where)
 
     async def _post(self, path: str, body: bytes) -> bytes:
-        response = await self._sdk().post(
-            path, content=body, cast_to=httpx2.Response, stream=True, stream_cls=openai.AsyncStream
+        return await self._received(
+            await self._sdk().post(path, content=body, cast_to=httpx2.Response, **_STREAMED)
         )
-        assert isinstance(response, httpx2.Response)
+
+    async def _received(self, response: httpx2.Response) -> bytes:
+        self.headers = response.headers
         received = bytearray()
         try:
             async for chunk in response.aiter_bytes():

@@ -24,12 +24,21 @@ _SECRETS = re.compile(r"\bsk-[A-Za-z0-9_*-]{6,}|\b(?:Bearer|Basic)\s+[^\s'\",]+"
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]+")
 
 
+class MissingKey(ConfigError):
+    """The environment holds no key for a provider that is not on this machine."""
+
+
 @dataclass(frozen=True, slots=True)
 class Endpoint:
     """A base URL and the key sent there; the key is in no ``repr`` and no message."""
 
     base_url: str
     key: str = field(repr=False)
+
+    @property
+    def has_key(self) -> bool:
+        """False where a server on this machine is asked without one."""
+        return self.key != NO_KEY
 
     @property
     def is_loopback(self) -> bool:
@@ -39,7 +48,7 @@ class Endpoint:
     def redacted(self, text: str, length: int = 300) -> str:
         """A server's text fit for a message: no key, no control characters, bounded."""
         text = text[: 8 * length]
-        if len(self.key) >= 4 and self.key != NO_KEY:
+        if len(self.key) >= 4 and self.has_key:
             text = text.replace(self.key, "[key]")
         text = _CONTROL.sub(" ", _SECRETS.sub("[key]", text)).strip()
         return text if len(text) <= length else text[:length] + "…"
@@ -71,7 +80,7 @@ def endpoint_for(model: ModelName, base_url: str = "") -> Endpoint:
     key = os.environ.get(variable, "").strip()
     if not key:
         if not _is_loopback(urlsplit(url).hostname or ""):
-            raise ConfigError(
+            raise MissingKey(
                 f"the environment variable {variable} is not set, so '{model}' cannot be called",
                 mend=f"Set {variable}, or use a sim/ model",
             )

@@ -18,7 +18,7 @@ from heldout.errors import (
     ProviderUnavailable,
 )
 from heldout.llm.endpoints import Endpoint
-from heldout.llm.messages import ContextExceeded, RequestRefused
+from heldout.llm.messages import ContextExceeded, RequestRefused, Unreachable
 from heldout.llm.transports import ResponseTooLarge
 from heldout.llm.wires import AnswerFailed
 
@@ -70,14 +70,15 @@ def failure_of(error: BaseException, endpoint: Endpoint, where: str) -> Failure:
             ),
             retry=True,
         )
+    kind = ProviderUnavailable
     if isinstance(cause, httpx2.TimeoutException | openai.APITimeoutError | TimeoutError):
         what = "the provider did not answer in time"
     elif isinstance(cause, httpx2.ConnectError):
-        what = "the provider cannot be reached"
+        what, kind = "the provider cannot be reached", Unreachable
     else:
         what = f"the connection to the provider broke ({type(cause).__name__})"
     return Failure(
-        ProviderUnavailable(what, where=where, mend="Check the base URL, then resume the run"),
+        kind(what, where=where, mend="Check the base URL, then resume the run"),
         retry=True,
     )
 

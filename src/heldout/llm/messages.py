@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from heldout.errors import ProviderRefused, StoreError
+from heldout.errors import ProviderRefused, ProviderUnavailable, StoreError
 
 KEPT = "_kept"
 """Key of an assistant message under which a wire keeps what it must send back word for word.
@@ -23,6 +23,10 @@ class ContextExceeded(ProviderRefused):
 
 class RequestRefused(ProviderRefused):
     """The endpoint does not take something in the request (400, 422), a response schema perhaps."""
+
+
+class Unreachable(ProviderUnavailable):
+    """Nobody listens where the provider should be."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ import httpx2
 import orjson
 
 from heldout.llm.endpoints import Endpoint
+from heldout.llm.names import SIMULATED_MODELS
 
 ERROR_BYTES = 64 * 1024
 """How much of an error's body is read; the rest is never waited for."""
@@ -94,8 +95,11 @@ class InProcessTransport(httpx2.AsyncBaseTransport):  # type: ignore[misc]
     """Answers Chat Completions requests by calling the simulated models; no socket, no key."""
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
-        body: dict[str, Any] = orjson.loads(await request.aread())
-        answer = import_module("heldout.llm.simulated").handle(body)
+        if request.url.path.endswith("/models"):
+            answer: dict[str, Any] = {"data": [{"id": name} for name in SIMULATED_MODELS]}
+        else:
+            body: dict[str, Any] = orjson.loads(await request.aread())
+            answer = import_module("heldout.llm.simulated").handle(body)
         status = 400 if "error" in answer else 200
         return httpx2.Response(
             status,
