@@ -10,9 +10,10 @@ from pathlib import Path
 
 import pytest
 
+from heldout.run import outcomes
 from heldout.scaffold import make_project
 from heldout.split import Split, read_split, write_split
-from heldout.store import Ledger
+from heldout.store import Ledger, queries
 
 DEMO = Path(__file__).resolve().parents[2] / "datasets" / "demo"
 
@@ -65,6 +66,22 @@ def test_a_capped_run_says_so_and_is_gone_on_with(project: Path):
     assert "majority of 2 repeats" in done
     assert "goes on" not in done
     assert "nor a run" in heldout(project, "resume", code=2)
+
+
+def test_a_run_in_every_mode(project: Path):
+    """``--mode`` is pinned by the manifest and seen in the trace; an unknown one is a mistake."""
+    for mode in ("json", "notebook"):
+        run = heldout(project, "run", "--repeats", "1", "--mode", mode, "--quiet").split()[1]
+        with Ledger.open(project / ".heldout" / "ledger.duckdb", read_only=True) as ledger:
+            row = queries.run(ledger, run)
+            (outcome,) = outcomes(ledger, row.run)
+            assert row.manifest["terms"]["mode"] == mode
+            assert outcome.trace is not None
+            assert (outcome.trace.mode, outcome.trace.stop_reason) == (mode, "submitted")
+            assert {one["role"] for one in outcome.trace.messages} == {"system", "user", "assistant"}
+    said = heldout(project, "run", "--mode", "telepathy", code=2)
+    assert "--mode: there is no 'telepathy'. Take one of tools, json, notebook." in said
+    assert "--wire: there is no 'carrier'" in heldout(project, "run", "--wire", "carrier", code=2)
 
 
 def test_more_repeats_of_a_finished_run(project: Path):

@@ -19,7 +19,7 @@ from heldout.brain import Brain
 from heldout.errors import ConfigError
 from heldout.incident import Incident
 from heldout.interface import Interface, Submission
-from heldout.llm.messages import ContextExceeded, ModelReply, ToolCall
+from heldout.llm.messages import ContextExceeded, ModelReply, ToolCall, without_kept
 
 
 class Limits(Protocol):
@@ -186,7 +186,7 @@ class _Investigation:
             detail = f"{detail} (token counts are estimates: no usage was sent)".strip()
         counts = self._dialogue.counts + toolbox.loops.counts
         return Trace(
-            messages=tuple(self._dialogue.messages),
+            messages=tuple(dict(without_kept(one)) for one in self._dialogue.messages),
             steps=tuple(toolbox.steps),
             submission=submission,
             stop_reason=reason,

@@ -30,7 +30,7 @@ def with_text_call(reply: ModelReply, tools: Collection[str]) -> ModelReply:
     calls = [call for text in found or [reply.text] if (call := _call(text, tools))]
     if len(calls) != 1:
         return reply
-    return replace(reply, text="", tool_calls=(calls[0],), finish_reason="tool_calls")
+    return replace(reply, text="", tool_calls=(calls[0],), finish_reason="tool_calls", kept=())
 
 
 def _call(text: str, tools: Collection[str]) -> ToolCall | None:
