@@ -172,9 +172,16 @@ class Project:
 
 
 def project_in(root: Path) -> Settings:
-    """An empty project with a set of three incidents by name."""
+    """A project with a set of three incidents by name, whose specs are taken from the demo."""
     (root / "heldout.toml").write_text('name = "traces"\nset = "small"\n', encoding="utf-8")
-    write_split(Split("small", ("inc-one", "inc-two"), ("inc-test",)), root / "datasets" / "small")
+    names = ("inc-one", "inc-two", "inc-test")
+    write_split(Split("small", names[:2], names[2:]), root / "datasets" / "small")
+    demo = Path(__file__).resolve().parents[2] / "datasets" / "demo" / "specs"
+    for name, spec in zip(names, sorted(demo.glob("*.toml")), strict=False):
+        target = root / "datasets" / "small" / "specs" / f"{name}.toml"
+        target.parent.mkdir(exist_ok=True)
+        text = spec.read_text(encoding="utf-8").replace(spec.stem, name)
+        target.write_text(text, encoding="utf-8")
     return Settings(root=root, set="small")
 
 
