@@ -10,16 +10,17 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_BY_DEFAULT = {"figures", "performance"}
+NOT_BY_DEFAULT = {"figures", "performance", "recall"}
 """These rewrite pages, so they run only when they are named."""
 
 
 def benches() -> list[str]:
     """The names of every bench module that can be run."""
+    files = [*HERE.glob("[!_]*.py"), *HERE.glob("*/__init__.py")]
     return sorted(
-        path.stem
-        for path in HERE.glob("*.py")
-        if not path.stem.startswith("_") and "def main(" in path.read_text(encoding="utf-8")
+        path.parent.name if path.stem == "__init__" else path.stem
+        for path in files
+        if "def main(" in path.read_text(encoding="utf-8")
     )
 
 

@@ -16,7 +16,7 @@ BENCHES = (
     ("worlds", "making and writing worlds of full size"),
     ("validity", "validating an incident of full size with its twins"),
     ("ledger", "size and CPU of the ledger per investigation"),
-    ("gate", "time of the leak gate, and its recall by disguise"),
+    ("gate", "time of the leak gate"),
 )
 HEAD = """# Performance
 

@@ -109,6 +109,8 @@ class Amount:
     value: float
     start: int = 0
     end: int = 0
+    small: bool = False
+    """A bare number up to twenty in words, as any sentence may hold."""
 
     def is_common(self) -> bool:
         """True for values that any method may name (5 minutes, 14 days, 99 %)."""
@@ -148,6 +150,8 @@ def _amounts(text: str) -> Iterator[Amount]:
         end = match.end() + (unit.end() if unit else 0)
         if unit or number > 20:
             yield from _amounts_of(number, unit[1] if unit else None, text, match.start(), end)
+        elif number > 1:
+            yield Amount("number", number, match.start(), end, small=True)
 
 
 def _amounts_of(

@@ -17,7 +17,7 @@ from heldout.gate.consistency import gist_of
 from heldout.gate.encoded import decodings
 from heldout.gate.exceptions import Exceptions, read_exceptions, utc_day
 from heldout.gate.hits import Context, Hit, Limits, Tools
-from heldout.gate.inventory import Inventory, load_inventory
+from heldout.gate.inventory import Held, Inventory, load_inventory
 from heldout.gate.material import Source, fingerprint, read_sources
 from heldout.gate.pages import RATIONALE, Page, Place, Scan, pages_of, squash
 from heldout.gate.report import GATE_VERSION, GateReport
@@ -47,14 +47,18 @@ class Engine:
     """Opens both halves (so its process must be declared ``gate``) and checks brains.
 
     Anything missing or failing is a :class:`GateError`. ``today`` decides which exceptions are in
-    force.
+    force; ``also`` are incidents of no set that the inventory holds beside, for measuring.
     """
 
     def __init__(
-        self, settings: Settings, today: Callable[[], datetime.date] | None = None
+        self,
+        settings: Settings,
+        today: Callable[[], datetime.date] | None = None,
+        also: Sequence[Held] = (),
     ) -> None:
         self.settings = settings
         self._today = today or utc_day
+        self._also = tuple(also)
         self._access = HeldoutAccess()
         self._vocabulary = load_vocabulary()
         self._limits = Limits(
@@ -86,9 +90,8 @@ class Engine:
         self._bases.clear()
         checkers = load_checkers(self.settings.checkers)
         sources: Sequence[Source] = read_sources(self.settings, self._access)
-        inventory = load_inventory(
-            sources, self.settings.state / "gate", self._vocabulary, (planted(self._vocabulary),)
-        )
+        beside = (planted(self._vocabulary), *self._also)
+        inventory = load_inventory(sources, self.settings.state / "gate", self._vocabulary, beside)
         live_fire(checkers, inventory)
         self._exceptions = read_exceptions(self.settings.checkers)
         self._checkers, self._inventory, self._seen = checkers, inventory, seen

@@ -17,6 +17,8 @@ LEAST = 20
 """A smaller number right behind a plain word is anybody's."""
 NEAR = 2
 """How many words before a number its key may stand."""
+SENTENCE = 7
+"""The same for a small number in words and a key of several words."""
 
 
 def check(context: Context) -> Iterator[Hit]:
@@ -47,6 +49,8 @@ def _hit(row: tuple[Page, int, View], amount: Amount, matches: list[tuple[Value,
 
 def _tells(amount: Amount, value: Value, words: tuple[str, ...], text: str) -> bool:
     """True where the number gives the value away: by itself, or because its key stands beside."""
+    if amount.small:
+        return _led_by(value.key, amount, text)
     if value.key and (_beside(value.key, words) or _next_to(value.key, amount, text)):
         return True
     if amount.dimension == "number":
@@ -55,14 +59,28 @@ def _tells(amount: Amount, value: Value, words: tuple[str, ...], text: str) -> b
 
 
 def _next_to(key: tuple[str, ...], amount: Amount, text: str) -> bool:
-    """True where the one telling word of a key stands right before a number that is not small."""
-    telling = [word for word in key if len(word) > 2 and word not in MODIFIERS]
-    if len(telling) != 1 or amount.dimension != "number" or amount.value < LEAST:
+    """True where the one telling word of a key stands right before a number that is not small.
+
+    Words that name a unit, as in ``ttl_seconds``, may stand between.
+    """
+    telling = _telling(key)
+    if len(telling) != 1 or (amount.dimension == "number" and amount.value < LEAST):
         return False
-    return telling[0] in tokens(text[: amount.start])[-NEAR:]
+    return telling[0] in tokens(text[: amount.start])[-NEAR - len(key) + 1 :]
+
+
+def _led_by(key: tuple[str, ...], amount: Amount, text: str) -> bool:
+    """True where a key of several telling words stands before the number in its sentence."""
+    telling = _telling(key)
+    before = tokens(text[: amount.start].rpartition(". ")[2])[-SENTENCE:]
+    return len(telling) > 1 and all(word in before for word in telling)
 
 
 def _beside(key: tuple[str, ...], words: tuple[str, ...]) -> bool:
     """True where the telling words of a key of several words all stand in the line."""
-    telling = [word for word in key if len(word) > 2 and word not in MODIFIERS]
+    telling = _telling(key)
     return len(telling) > 1 and all(word in words for word in telling)
+
+
+def _telling(key: tuple[str, ...]) -> list[str]:
+    return [word for word in key if len(word) > 2 and word not in MODIFIERS]

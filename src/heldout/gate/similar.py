@@ -69,11 +69,12 @@ def _apart(found: list[tuple[int, int, Name, str]]) -> Iterator[tuple[int, int, 
 def allowed(length: int, unknown: bool = True) -> int:
     """How many edits a name of this length may be away.
 
-    A piece of known words alone must come closer: two plain words are soon near two others.
+    A piece of known words alone must come closer: two plain words are soon near two others. Two
+    edits of eight letters make strangers alike (a town's name and an invented one, in a report).
     """
     if length < SHORTEST:
         return 0
-    if length < 8 or (length < 10 and not unknown):
+    if length < 9 or (length < 10 and not unknown):
         return 1
     return 2 if length <= 15 else 3
 
@@ -88,10 +89,10 @@ class Finder:
         self._skeletons: dict[str, Name] = {}
         self._words = {w for name in inventory.strong for w in name.words if len(w) >= 4}
         for name in inventory.strong:
-            skeleton = _without_vowels(name.key)
             least = SKELETON if name.tier == "T1" and len(name.words) == 1 else 6
-            if len(skeleton) >= least:
-                self._skeletons.setdefault(skeleton, name)
+            for skeleton in {_without_vowels(name.key), _shortened_words(name.words)}:
+                if len(skeleton) >= least:
+                    self._skeletons.setdefault(skeleton, name)
 
     def forget(self) -> None:
         """Drop what is remembered of windows, for measuring."""
@@ -144,7 +145,7 @@ class Finder:
 
     def _shortened(self, window: Window) -> tuple[Name, str] | None:
         inventory, key = self._inventory, window.key
-        if window.unknown and _without_vowels(key) == key and key in self._skeletons:
+        if window.unknown and _shortened_words(window.words) == key and key in self._skeletons:
             return self._skeletons[key], "without its vowels"
         at = bisect_left(inventory.by_prefix, key)
         if at < len(inventory.by_prefix):
@@ -201,6 +202,11 @@ def _cut(window: Window, name: Name) -> bool:
 def _without_vowels(key: str) -> str:
     """A key without its vowels; the first letter stays."""
     return key[:1] + key[1:].translate(_VOWELS)
+
+
+def _shortened_words(words: Sequence[str]) -> str:
+    """Words without their vowels; the first letter of each stays."""
+    return "".join(map(_without_vowels, words))
 
 
 @lru_cache(maxsize=4)

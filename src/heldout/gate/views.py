@@ -29,7 +29,11 @@ _ESCAPE = re.compile(
     r"|\\(?=[!-/:-@\[-`{-~])"
     r"|[*`~]+"
 )
-_COMMENT = re.compile(r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]{0,200}>", re.DOTALL)
+_MARKUP = re.compile(
+    r"<!--.*?(?:-->|\Z)|</?[A-Za-z][^<>]{0,200}>"
+    r"|\[(?=[^\[\]\n]{1,200}\]\()|(?<=[^\[\]\n])\]\([^()\n]{0,200}\)",
+    re.DOTALL,
+)
 _INVISIBLE = frozenset({"Cf", "Mn", "Me", "Cc", "Cs", "Co", "Cn"})
 _FILLERS = frozenset("\u115f\u1160\u3164\uffa0\u2800")
 
@@ -74,12 +78,12 @@ def fold(line: str) -> View:
 
 
 def without_markup(text: str) -> View | None:
-    """The text with HTML comments and tags taken out; ``None`` where there are none."""
-    if "<" not in text:
+    """The text without HTML comments, tags and link targets; ``None`` where all is plain."""
+    if "<" not in text and "](" not in text:
         return None
     kept: list[int] = []
     at = 0
-    for match in _COMMENT.finditer(text):
+    for match in _MARKUP.finditer(text):
         kept.extend(range(at, match.start()))
         at = match.end()
     if not at:
