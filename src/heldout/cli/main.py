@@ -15,7 +15,7 @@ from heldout.cli import (
     check,
     compare,
     doctor,
-    doctor,
+    export,
     ingest,
     init,
     release,
@@ -43,7 +43,7 @@ app = typer.Typer(
 )
 
 VERBS = (init, doctor, build, ingest, run_verb, tune, resume, check, allow, review, release, score,
-         report, compare, show, usage, status)  # fmt: skip
+         report, compare, show, usage, export, status)  # fmt: skip
 for module in VERBS:
     module.register(app)
 
