@@ -21,6 +21,7 @@ from heldout.run.manifest import (
 )
 from heldout.run.plan import Plan, RunResult
 from heldout.run.player import OnProgress, Player
+from heldout.run.programs import NoClient, program_of
 from heldout.settings import Settings
 from heldout.store import Ledger
 from heldout.store import queries as stored
@@ -54,15 +55,14 @@ async def play(
         plan
     )  # First: a missing key begins no run.
     try:
-        store_manifest(ledger, run, nonce, plan, settings.root)
-        plan = as_extended(ledger, run, plan)
         budget = _budget(caps, plan, ledger, run)
-    except BaseException:
+        async with judge_of(plan, settings, budget, judge) as judging:
+            store_manifest(ledger, run, nonce, plan, settings.root)
+            plan = as_extended(ledger, run, plan)
+            parts = Parts(_investigate(plan, settings), judging, client, interface)
+            return await Player(run, plan, ledger, settings, parts, budget, on_progress).play()
+    finally:
         await client.aclose()
-        raise
-    async with judge_of(plan, settings, budget, judge) as judging:
-        parts = Parts(_investigate(plan), judging, client, interface)
-        return await Player(run, plan, ledger, settings, parts, budget, on_progress).play()
 
 
 async def resume(
@@ -88,13 +88,12 @@ async def resume(
     client = (client_factory or partial(_open_client, settings))(plan)
     try:
         plan = plan if repeats is None else extend(ledger, row, plan, repeats)
-    except BaseException:
+        async with judge_of(plan, settings, budget, judge) as judging:
+            parts = Parts(_investigate(plan, settings), judging, client, interface)
+            player = Player(row.run, plan, ledger, settings, parts, budget, on_progress)
+            return await player.play(resumed=True)
+    finally:
         await client.aclose()
-        raise
-    async with judge_of(plan, settings, budget, judge) as judging:
-        parts = Parts(_investigate(plan), judging, client, interface)
-        player = Player(row.run, plan, ledger, settings, parts, budget, on_progress)
-        return await player.play(resumed=True)
 
 
 def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) -> Budget:
@@ -109,6 +108,8 @@ def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) ->
 
 
 def _open_client(settings: Settings, plan: Plan) -> Client:
+    if plan.terms.agent_command:
+        return NoClient()
     from heldout.llm import open_client  # The SDK behind it takes half a second to import.
 
     return open_client(
@@ -120,7 +121,9 @@ def _open_client(settings: Settings, plan: Plan) -> Client:
     )
 
 
-def _investigate(plan: Plan) -> Investigate:
+def _investigate(plan: Plan, settings: Settings) -> Investigate:
+    if plan.terms.agent_command:
+        return program_of(plan, settings)
     from heldout.agent import NotebookOptions, investigate, mode_of
 
     terms = plan.terms
