@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 
+from tests.agent.toy import BRAIN, INCIDENT, LIMITS, Toy
 from tests.llm import responses, wire
 
+from heldout.agent import JournalEntry, Trace, investigate
 from heldout.canaries import Watch
-from heldout.llm import ModelRequest
+from heldout.llm import ModelRequest, open_client
 from heldout.llm.limiter import limiter_for
 from heldout.run.plan import Plan, Terms
 from heldout.run.play import _open_client
@@ -57,3 +60,41 @@ def test_the_proposer_and_the_reviewer_have_their_own_wire_and_slots(tmp_path: P
 
     with wire.WireServer(responses.text("hi")) as server:
         assert asyncio.run(main(server.url)) == ["/v1/responses"]
+
+
+def test_an_investigation_over_responses_keeps_its_reasoning_to_itself():
+    """Reasoning goes back each turn, stands in no trace, and a replay asks for nothing again."""
+    thoughts = [responses.reasoning(number, f"secret-{number}") for number in (1, 2)]
+    steps = [
+        responses.says(thoughts[0], responses.function_call("look", '{"q": "a"}', "c1")),
+        responses.says(thoughts[1], responses.function_call("look", '{"q": "b"}', "c2")),
+        responses.says(responses.function_call("submit_diagnosis", '{"mechanism": "m"}', "c3")),
+    ]
+    journal: list[JournalEntry] = []
+
+    async def main(url: str, recorded: Sequence[JournalEntry]) -> Trace:
+        async with open_client("local/m", base_url=url, wire="responses") as client:
+            return await investigate(
+                INCIDENT,
+                BRAIN,
+                client,
+                Toy(),
+                model="local/m",
+                limits=LIMITS,
+                seed=1,
+                on_step=journal.append,
+                resume_steps=recorded,
+            )
+
+    with wire.WireServer(*steps) as server:
+        trace = asyncio.run(main(server.url, ()))
+        kept = [JournalEntry.from_json(entry.to_json()) for entry in journal]
+        again = asyncio.run(main(server.url, kept))
+        assert len(server.requests) == 3
+    kinds = [item["type"] for item in server.requests[2].body["input"]]
+    turn = ["reasoning", "function_call", "function_call_output"]
+    assert kinds == ["message", "message", *turn, *turn]
+    assert server.requests[2].body["input"][2]["encrypted_content"] == "secret-1"
+    assert trace.stop_reason == "submitted"
+    assert "secret" not in repr(trace)
+    assert again.messages == trace.messages
