@@ -60,6 +60,15 @@ class Submission:
         """Plain data for the ledger."""
         return asdict(self)
 
+    @classmethod
+    def from_dict(cls, plain: Mapping[str, Any]) -> Submission:
+        """Rebuild from :meth:`as_dict`, also after a way through JSON."""
+        values: dict[str, Any] = {
+            name: tuple(value) if isinstance(value, list) else value
+            for name, value in plain.items()
+        }
+        return cls(**values)
+
 
 class Session(Protocol):
     """One investigation's view of one environment."""

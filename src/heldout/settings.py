@@ -55,6 +55,25 @@ class Models(_Strict):
     )
 
 
+class AgentSettings(_Strict):
+    """What plays the agent where it is not our own loop, and which tools it is offered."""
+
+    command: str = Field(
+        default="", description="program that plays the agent; empty is heldout's own loop"
+    )
+    tools: str = Field(
+        default="native",
+        description="packs of tools by commas: native, kubectl, promql, git",
+    )
+    env: tuple[str, ...] = Field(
+        default=(),
+        description="environment variables that the program gets, its own API keys among them",
+    )
+    sregym: bool = Field(
+        default=False, description="serve SREGym's endpoints to the program as well"
+    )
+
+
 class LimitSettings(_Strict):
     """Caps of one investigation. A limit ends it early; what it has is still judged."""
 
@@ -162,6 +181,7 @@ class _File(_Strict):
     name: str = "heldout"
     set: str = "prod_hard"
     models: Models = Models()
+    agent: AgentSettings = AgentSettings()
     limits: LimitSettings = LimitSettings()
     run: RunSettings = RunSettings()
     judge: JudgeSettings = JudgeSettings()
@@ -179,6 +199,7 @@ class Settings:
     name: str = "heldout"
     set: str = "prod_hard"
     models: Models = field(default_factory=Models)
+    agent: AgentSettings = field(default_factory=AgentSettings)
     limits: LimitSettings = field(default_factory=LimitSettings)
     run: RunSettings = field(default_factory=RunSettings)
     judge: JudgeSettings = field(default_factory=JudgeSettings)

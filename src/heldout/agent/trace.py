@@ -18,6 +18,10 @@ StopReason = Literal[
 """Why an investigation ended; all of them are the agent's own doing and are judged."""
 
 
+PROGRAM = "program"
+"""The mode of a trace that a program left: its steps are what was served to it."""
+
+
 @dataclass(frozen=True, slots=True)
 class Step:
     """One tool call: what was asked, what came back, which ids it showed."""

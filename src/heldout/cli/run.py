@@ -28,6 +28,12 @@ def run(
     base_url: BaseUrl = "",
     mode: Mode = "",
     wire: Wire = "",
+    tools: Annotated[
+        str, typer.Option("--tools", help="Packs of tools: native, kubectl, promql, git (a,b).")
+    ] = "",
+    agent_command: Annotated[
+        str, typer.Option("--agent-command", help="Program that plays the agent, with its words.")
+    ] = "",
     set_name: SetName = "",
     repeats: Annotated[
         int | None, typer.Option("--repeats", help="Investigations per incident.", min=1, max=25)
@@ -59,6 +65,8 @@ def run(
             base_url=base_url,
             mode=mode,
             wire=wire,
+            tools=tools,
+            agent_command=agent_command,
             set=set_name,
             repeats=repeats,
             incidents=tuple(incident or ()),

@@ -9,7 +9,7 @@ from heldout.graph.files import (
     write_world,
 )
 from heldout.graph.health import Finding, check_health
-from heldout.graph.packs.choice import PACKS, open_interface
+from heldout.graph.packs.choice import PACKS, WorldTools, open_interface
 from heldout.graph.session import WorldInterface, WorldSession
 from heldout.graph.tools import WorldBackend, tool_specs
 
@@ -20,6 +20,7 @@ __all__ = [
     "WorldInterface",
     "WorldMeta",
     "WorldSession",
+    "WorldTools",
     "check_health",
     "open_interface",
     "read_table",

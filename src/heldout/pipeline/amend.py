@@ -34,7 +34,7 @@ async def _amend(
     from heldout.build import cases
     from heldout.edit import read_patch
     from heldout.gate import GateProcess
-    from heldout.graph import WorldInterface
+    from heldout.graph import open_interface
     from heldout.review import open_proposal, require
     from heldout.split import declare_process
     from heldout.store import Ledger
@@ -58,7 +58,7 @@ async def _amend(
             after=after,
             cases=cases(settings, name, "train"),
             gate=gate,
-            interface=WorldInterface(),
+            interface=open_interface(settings.agent.tools),
             options=TuneOptions.of(settings, job=old.row.job or ""),
             on_event=lambda event: tell(say, event),
         )

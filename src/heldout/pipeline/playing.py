@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
@@ -57,6 +58,8 @@ class Playing:
     seed: int | None = None
     mode: str = ""
     wire: str = ""
+    tools: str = ""
+    agent_command: str = ""
     spending: Spending = field(default_factory=Spending)
 
 
@@ -149,10 +152,11 @@ def _plan(settings: Settings, asked: Playing) -> Plan:
         )
     chosen = tuple(c for c in train if not asked.incidents or c.incident.id in asked.incidents)
     limits = settings.limits
+    terms = _terms(settings, asked)
     return Plan(
         purpose="train",
         set=name,
-        model=asked.model or settings.models.agent,
+        model=asked.model or _model(settings, terms),
         cases=chosen,
         arms=(Arm("brain", load_brain(asked.brain or settings.brain)),),
         repeats=asked.repeats or settings.run.repeats,
@@ -161,7 +165,7 @@ def _plan(settings: Settings, asked: Playing) -> Plan:
         concurrency=settings.run.concurrency,
         max_invalid=settings.run.max_invalid,
         base_url=asked.base_url or settings.models.base_url,
-        terms=_terms(settings, asked),
+        terms=terms,
     )
 
 
@@ -175,7 +179,18 @@ def _terms(settings: Settings, asked: Playing) -> Terms:
             raise UsageError(
                 f"--{name}: there is no '{given[name]}'", mend=f"Take one of {', '.join(known)}"
             )
+    given |= {"tools": asked.tools, "agent_command": asked.agent_command}
     return replace(Terms.of(settings), **{name: one for name, one in given.items() if one})
+
+
+def _model(settings: Settings, terms: Terms) -> str:
+    """The agent of heldout.toml; a program that none is named for goes by its file's name."""
+    named = settings.models.agent
+    if not terms.agent_command or not named.startswith("sim/"):
+        return named
+    words = [Path(word).stem for word in terms.agent_command.split() if not word.startswith("-")]
+    scripts = [word for word in words if not word.startswith("python")]
+    return f"program/{re.sub(r'[^A-Za-z0-9._-]+', '-', (scripts or words or ['agent'])[0])}"
 
 
 async def _watched(
@@ -189,23 +204,32 @@ async def _watched(
     """Begin or go on, look for canaries in what was said, and put the result into words."""
     from heldout.behaviour import RunWatch
     from heldout.canaries import read_watch
-    from heldout.graph import WorldInterface
+    from heldout.graph import open_interface
     from heldout.store import Ledger
 
     canaries = await asyncio.to_thread(read_watch, settings)
     with Ledger.open(settings.ledger) as ledger:
         watch = RunWatch(canaries, ledger)
+        tools = _tools(ledger, what) if isinstance(what, str) else what.terms.tools
         result: RunResult = await start(
             what,
             ledger,
             settings,
-            interface=WorldInterface(),
+            interface=open_interface(tools),
             on_progress=lambda state: say(progress_words(state)),
             caps=spending.caps(settings),
             **more,
         )
         watch.check(result.run)
         return _said(ledger, result)
+
+
+def _tools(ledger: Ledger, run: str) -> str:
+    """The packs of tools that a stored run was played with."""
+    from heldout.store import queries
+
+    terms = queries.run(ledger, run).manifest.get("terms", {})
+    return str(terms.get("tools", "native"))
 
 
 def _said(ledger: Ledger, result: RunResult) -> Played:

@@ -50,7 +50,7 @@ def tune_brain(job: Job, progress: Say | None = None, resume: str = "") -> Tuned
 async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
     from heldout.build import cases
     from heldout.gate import GateProcess
-    from heldout.graph import WorldInterface
+    from heldout.graph import open_interface
     from heldout.review import AUTO, Reviewer, accept
     from heldout.split import declare_process
     from heldout.store import Ledger
@@ -76,7 +76,7 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
             proposer=settings.models.proposer,
             cases=train,
             gate=gate,
-            interface=WorldInterface(),
+            interface=open_interface(settings.agent.tools),
             options=options,
             on_event=lambda event: tell(say, event),
         )

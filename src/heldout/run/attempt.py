@@ -15,7 +15,7 @@ from typing import Any
 
 from heldout.agent import SandboxFailure
 from heldout.agent.journal import JournalEntry
-from heldout.agent.trace import Trace
+from heldout.agent.trace import PROGRAM, Trace
 from heldout.errors import (
     CapReached,
     HeldoutError,
@@ -66,6 +66,8 @@ async def attempt(
     try:
         truth = read_truth(slot.case.truth_file, digest=slot.case.truth_digest)
         trace = await _investigate(plan, slot, parts, budget, journal, replayed)
+        if trace.mode == PROGRAM:
+            budget.add(trace.usd, trace.input_tokens + trace.output_tokens)
         verdict = await _judged(parts.judge, trace, truth)
     except ProviderError as error:
         reason, detail = error.reason, str(error)

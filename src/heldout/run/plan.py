@@ -51,6 +51,10 @@ class Terms:
     judge_base_url: str = ""
     judge_wire: Wire = "chat"
     reducer: Reducer = "majority"
+    agent_command: str = ""
+    """The program that plays the agent; empty is our own loop."""
+    tools: str = "native"
+    """The packs of tools that the agent is offered."""
 
     @classmethod
     def of(cls, settings: Settings) -> Terms:
@@ -65,6 +69,8 @@ class Terms:
             judge_base_url=judge.base_url,
             judge_wire=judge.wire,
             reducer=settings.run.reducer,
+            agent_command=settings.agent.command,
+            tools=settings.agent.tools,
         )
 
     @classmethod

@@ -46,17 +46,9 @@ def trace_from_plain(plain: Mapping[str, Any]) -> Trace:
             **plain,
             "messages": tuple(plain["messages"]),
             "steps": steps,
-            "submission": submission_from_plain(plain["submission"]),
+            "submission": Submission.from_dict(plain["submission"]),
         }
     )
-
-
-def submission_from_plain(plain: Mapping[str, Any]) -> Submission:
-    """Rebuild a submission from ``as_dict``."""
-    values: dict[str, Any] = {
-        name: tuple(value) if isinstance(value, list) else value for name, value in plain.items()
-    }
-    return Submission(**values)
 
 
 def dump_record(record: Record, scrub: Scrubber) -> str:

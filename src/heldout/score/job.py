@@ -22,6 +22,7 @@ from heldout.canaries import Watch, canary_hashes
 from heldout.compare import Footprints, final_outcomes, known_entities
 from heldout.errors import ProviderUnavailable, UsageError
 from heldout.floors import Floor, generous_judge, play_floors
+from heldout.graph import WorldInterface, open_interface
 from heldout.interface import Interface
 from heldout.judge import JudgeChoice, judge_hash
 from heldout.llm.names import ModelName
@@ -123,7 +124,7 @@ async def run_score(
     )
     tell(Progress("worlds"))
     every = given.cases if given.cases is not None else _cases(settings, request, access)
-    given = replace(given, interface=given.interface or _worlds())
+    given = replace(given, interface=given.interface or open_interface(settings.agent.tools))
     opening = _open(settings, request, admitted, every, brains, given, tell)
     tell(Progress("play", note=str(opening.endpoint["detectable"])))
     if not request.resume:
@@ -154,9 +155,11 @@ def _cases(settings: Settings, request: ScoreRequest, access: HeldoutAccess) -> 
     return cases(settings, request.set or settings.set, "test", access, workers)
 
 
-def _worlds() -> Interface:
-    from heldout.graph import WorldInterface
-
+def _floor_worlds(given: Given) -> Interface:
+    """The worlds through the tools that the floors' rules use, whatever the agent is offered."""
+    played = given.interface
+    if played is not None and any(spec.name == "list_changes" for spec in played.tool_specs()):
+        return played
     return WorldInterface()
 
 
@@ -237,7 +240,7 @@ def _open(
     floors: tuple[Floor, ...] = ()
     if request.floors:
         tell(Progress("floors"))
-        floors = play_floors(cases, given.interface or _worlds(), generous_judge)
+        floors = play_floors(cases, _floor_worlds(given), generous_judge)
     return _Opening(
         admitted.score, cases, plans, plain, admitted.looks, floors, admitted.runs,
         admitted.clearance,
@@ -311,7 +314,7 @@ async def _play(
         return await start(
             ledger,
             settings,
-            interface=given.interface or _worlds(),
+            interface=given.interface or open_interface(settings.agent.tools),
             client_factory=given.client_factory,
             on_progress=partial(merged.update, index),
             caps=budget,

@@ -15,13 +15,14 @@ from pathlib import Path
 from typing import Any
 
 from heldout.agent.journal import JournalEntry, OnStep
+from heldout.agent.program.workplace import Usage, Workplace
 from heldout.agent.prompt import system_prompt
 from heldout.agent.sandbox import SandboxFailure
 from heldout.agent.talk import Model
-from heldout.agent.trace import Step, StopReason, Trace
-from heldout.agent.program.workplace import Usage, Workplace
+from heldout.agent.trace import PROGRAM, Step, StopReason, Trace
 from heldout.brain import Brain
 from heldout.errors import ConfigError
+from heldout.graph import open_interface
 from heldout.incident import Incident
 from heldout.interface import Interface, Submission
 from heldout.serve.process import Served, Serving, require_mcp, supervised
@@ -119,7 +120,8 @@ class ProgramAgent:
             assignment = Assignment(
                 world=str(incident.world),
                 alert=incident.alert,
-                tools=interface.name,
+                tools=_served_tools(interface),
+                task=_task(interface),
                 seed=seed,
                 max_steps=limits.max_steps,
                 max_seconds=limits.max_seconds,
@@ -210,9 +212,7 @@ class _Ended:
     errors: str
 
 
-async def _outcome(
-    process: asyncio.subprocess.Process, serving: Serving, seconds: float
-) -> str:
+async def _outcome(process: asyncio.subprocess.Process, serving: Serving, seconds: float) -> str:
     """Wait for the program's end; why it must be ended instead, empty when it ended by itself."""
     ending = asyncio.create_task(process.wait())
     submitted = asyncio.create_task(serving.submitted.wait())
@@ -259,9 +259,7 @@ async def _kept(stream: asyncio.StreamReader) -> str:
 
 def _trace(ended: _Ended, usage: Usage, prompt: str, alert: str) -> Trace:
     served = ended.served
-    steps = tuple(
-        Step(**{**step, "shown_ids": tuple(step["shown_ids"])}) for step in served.steps
-    )
+    steps = tuple(Step(**{**step, "shown_ids": tuple(step["shown_ids"])}) for step in served.steps)
     reason = _reason(ended)
     submission = served.submission or Submission(complete=False)
     if reason != "submitted":
@@ -279,8 +277,27 @@ def _trace(ended: _Ended, usage: Usage, prompt: str, alert: str) -> Trace:
         seconds=ended.seconds,
         served_model=usage.model,
         detail=_detail(ended, usage),
-        mode="program",
+        mode=PROGRAM,
     )
+
+
+def _served_tools(interface: Interface) -> str:
+    """The packs that the serving process is to offer; empty is the submission alone."""
+    names = [spec.name for spec in interface.tool_specs()]
+    if len(names) == 1:
+        return ""
+    if [spec.name for spec in open_interface(interface.name).tool_specs()] != names:
+        raise ConfigError(
+            f"the environment '{interface.name}' cannot be served to a program",
+            mend="Take agent.command away, or use the packs of tools",
+        )
+    return interface.name
+
+
+def _task(interface: Interface) -> str:
+    """What an environment of one tool says of it, which is not what the packs say."""
+    specs = interface.tool_specs()
+    return specs[0].description if len(specs) == 1 else ""
 
 
 def _reason(ended: _Ended) -> StopReason:
@@ -308,9 +325,7 @@ def _detail(ended: _Ended, usage: Usage) -> str:
     return "; ".join(parts)[:2_000]
 
 
-def _messages(
-    steps: Sequence[Step], prompt: str, alert: str, output: str
-) -> list[dict[str, Any]]:
+def _messages(steps: Sequence[Step], prompt: str, alert: str, output: str) -> list[dict[str, Any]]:
     """The investigation as a conversation: each call that was served, then what was printed."""
     found: list[dict[str, Any]] = [
         {"role": "system", "content": prompt},

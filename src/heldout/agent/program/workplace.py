@@ -1,4 +1,4 @@
-"""What a program finds when it starts: files, environment, and the file it may report its cost in."""
+"""What a program finds when it starts: files, environment, and where it may report its cost."""
 
 from __future__ import annotations
 
@@ -117,18 +117,21 @@ class Workplace:
 
 
 def _usage(given: Mapping[str, Any]) -> Usage:
-    usd = given.get("usd")
-    known = isinstance(usd, int | float) and not isinstance(usd, bool)
-    known = known and math.isfinite(usd) and 0 <= usd <= _MOST
     return Usage(
         calls=_count(given.get("calls")),
         input_tokens=_count(given.get("input_tokens")),
         cached_tokens=_count(given.get("cached_tokens")),
         output_tokens=_count(given.get("output_tokens")),
-        usd=float(usd) if known and usd is not None else None,
+        usd=_price(given.get("usd")),
         model=str(given.get("model") or "")[:200],
         reported=True,
     )
+
+
+def _price(value: Any) -> float | None:
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value) if math.isfinite(value) and 0 <= value <= _MOST else None
 
 
 def _count(value: Any) -> int:

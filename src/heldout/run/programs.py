@@ -1,0 +1,49 @@
+"""A run whose agent is a program: what plays it, and the client that nobody asks."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from heldout.errors import ConfigError
+from heldout.llm import ModelName, ModelReply, ModelRequest
+from heldout.run.plan import Plan
+from heldout.settings import Settings
+
+if TYPE_CHECKING:
+    from heldout.agent.program import ProgramAgent
+
+
+def program_of(plan: Plan, settings: Settings) -> ProgramAgent:
+    """The program of a plan's terms; it sees neither datasets nor what heldout keeps.
+
+    A plan that would book its results under a simulated model is a :class:`ConfigError`.
+    """
+    from heldout.agent.program import ProgramAgent, ProgramOptions
+
+    if ModelName.parse(plan.model).is_simulated:
+        raise ConfigError(
+            f"'{plan.model}' is a simulated model, and a program plays the agent",
+            where="agent.command",
+            mend="Name what it is with --model or [models] agent, such as program/NAME",
+        )
+    agent = settings.agent
+    return ProgramAgent(
+        ProgramOptions(
+            command=plan.terms.agent_command,
+            env=agent.env,
+            hidden=(settings.state, settings.datasets),
+            root=settings.root,
+            sregym=agent.sregym,
+        )
+    )
+
+
+class NoClient:
+    """Stands where a model's client would: a program asks its models itself."""
+
+    async def complete(self, request: ModelRequest) -> ModelReply:
+        """Never called; a :class:`ConfigError` says so."""
+        raise ConfigError("a program plays the agent: there is no model to ask")
+
+    async def aclose(self) -> None:
+        """Nothing is open."""
