@@ -11,7 +11,7 @@ from heldout.llm.messages import ModelReply, ModelRequest
 from heldout.llm.names import ModelName
 from heldout.llm.prices import Price
 
-ANSWER_TOKENS = 1000
+ANSWER_TOKENS = 2000
 """The most that an answer of a probe may take; a model that reasons needs more than its words."""
 
 

@@ -31,7 +31,9 @@ class Answer:
         other = bool(served) and not _same(served, subject.model.name)
         facts = {"seconds": round(reply.seconds, 3), "served_model": served, "other_name": other}
         if not (reply.text or reply.tool_calls):
-            why = "the whole answer went into reasoning" if _cut(reply) else "the answer is empty"
+            why = "the answer is empty"
+            if reply.finish_reason == "length":
+                why = f"{ANSWER_TOKENS} tokens of reasoning and no answer: try a lower effort"
             return Finding(self.name, self.title, "no", why, facts)
         said = f"in {reply.seconds:.1f} s"
         if other:
@@ -42,10 +44,6 @@ class Answer:
 
     async def _asked(self, subject: Subject) -> ModelReply:
         return await subject.ask("Reply with one word: ready")
-
-
-def _cut(reply: ModelReply) -> bool:
-    return reply.finish_reason == "length"
 
 
 def _same(served: str, asked: str) -> bool:
