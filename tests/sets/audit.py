@@ -15,8 +15,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
+from heldout.agent import prompt
 from heldout.agent.investigation import investigate
-from heldout.agent.prompt import HARNESS, LAST_CHANCE, NOT_RUN, NUDGE, READ_SKILL, REPEATED
+from heldout.agent.prompt import READ_SKILL
 from heldout.behaviour.closed_book import AlertOnly
 from heldout.behaviour.naming import Naming
 from heldout.brain import Brain
@@ -118,7 +119,8 @@ def harness_texts() -> dict[str, str]:
     """Everything that tools and harness say of themselves, by where it stands."""
     texts = {f"tool {one.name}": json.dumps(one.wire()) for one in WorldInterface().tool_specs()}
     texts["read_skill"] = json.dumps(READ_SKILL.wire())
-    texts["harness"] = "\n".join((HARNESS, NUDGE, LAST_CHANCE, NOT_RUN, REPEATED))
+    said = {name: one for name, one in vars(prompt).items() if name.isupper()}
+    texts.update({name: one for name, one in said.items() if isinstance(one, str)})
     return texts
 
 
