@@ -1,14 +1,19 @@
-"""A process that plays or resumes a run over HTTP, and may kill itself at a named point.
+"""A process that plays or resumes a run over HTTP, and may meet a fault at a named point.
 
-``python run_process.py ROOT BASE_URL play|RUN [POINT NUMBER]``
+``python run_process.py ROOT BASE_URL play|RUN [POINT NUMBER [FAULT]]``; FAULT is ``kill`` (SIGKILL,
+the default) or ``full``: from there on no file may grow. OFF=journal or OFF=landing in the
+environment takes that guard away; without landing files rows are also written late, so that the
+moment in which they matter can be met.
 """
 
 from __future__ import annotations
 
 import asyncio
 import os
+import resource
 import signal
 import sys
+import time
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +22,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 import run_stubs as stubs
 
 import heldout.run.player as player
+from heldout.errors import HeldoutError
 from heldout.run import play, resume
 from heldout.run.journal import Journal
 from heldout.run.plan import Plan
@@ -41,8 +47,37 @@ def plan(root: Path, base_url: str) -> Plan:
     return stubs.plan_of(cases, repeats=1, model="openai/fake", base_url=base_url)
 
 
-def arm_the_trap(point: str, number: int) -> None:
-    """Kill this process when it gets to a point for the n-th time."""
+def kill() -> None:
+    """Die at once."""
+    os.kill(os.getpid(), signal.SIGKILL)
+
+
+def full() -> None:
+    """Let no file grow from now on; needs no small disk and no privilege."""
+    resource.setrlimit(resource.RLIMIT_FSIZE, (0, resource.RLIM_INFINITY))
+
+
+def take_away(guard: str) -> None:
+    """Play without one of the guards: what the tests of the guard must notice."""
+    if guard == "journal":
+
+        def write(self: Journal, entry: Any) -> None:
+            self.entries.append(entry)
+
+        setattr(Journal, "write", write)  # noqa: B010 - a test's own patch
+    if guard == "landing":
+        setattr(player, "land", lambda path, text: None)  # noqa: B010
+        real = Ledger._commit
+
+        def late(*words: Any) -> None:
+            time.sleep(0.2)
+            real(*words)
+
+        setattr(Ledger, "_commit", late)  # noqa: B010
+
+
+def arm_the_trap(point: str, number: int, fault: Any = kill) -> None:
+    """Let the fault happen when this process gets to a point for the n-th time."""
     passed = 0
 
     def die_at(name: str) -> None:
@@ -50,7 +85,7 @@ def arm_the_trap(point: str, number: int) -> None:
         if name == point:
             passed += 1
             if passed == number:
-                os.kill(os.getpid(), signal.SIGKILL)
+                fault()
 
     def around(owner: Any, name: str, before: str, after: str) -> None:
         real = getattr(owner, name)
@@ -91,6 +126,11 @@ def main(root: Path, base_url: str, what: str) -> str:
 
 
 if __name__ == "__main__":
+    take_away(os.environ.get("OFF", ""))
     if len(sys.argv) > 4:
-        arm_the_trap(sys.argv[4], int(sys.argv[5]))
-    print(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+        fault = full if sys.argv[6:] == ["full"] else kill
+        arm_the_trap(sys.argv[4], int(sys.argv[5]), fault)
+    try:
+        print(main(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
+    except HeldoutError as error:
+        sys.exit(f"{type(error).__name__}: {error}")

@@ -18,6 +18,8 @@ class Server:
 
     def __init__(self, delay: float = 0.005) -> None:
         self.requests: Counter[str] = Counter()
+        self.asked: Counter[tuple[str, str]] = Counter()
+        """Requests by incident and arm."""
         self.delay = delay
         self.on_request: Callable[[int], None] = lambda _: None
         self._lock = threading.Lock()
@@ -68,6 +70,8 @@ class Server:
         done = sum(message["role"] == "tool" for message in messages)
         name = messages[1]["content"].split()[0].removeprefix("Incident=")
         with self._lock:
+            arm = "after" if "Look twice" in messages[0]["content"] else "before"
+            self.asked[name, arm] += 1
             self.requests[json.dumps([messages[0]["content"], name, body.get("seed"), done])] += 1
             count = self.total
         self.on_request(count)

@@ -1,177 +1,22 @@
-"""A process killed at any point loses nothing that was finished and pays nothing twice."""
+"""Going on with a run: from its manifest, its journals, its landing files."""
 
 from __future__ import annotations
 
 import asyncio
-import json
-import os
-import random
-import signal
-import subprocess
-import sys
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
-import run_process as process
 import run_stubs as stubs
+from run_killed import finish, start
 from run_server import LOOKS, Server
 
 from heldout.errors import ConfigError, StoreError, UsageError
-from heldout.run import outcomes, play, resume
+from heldout.run import play, resume
 from heldout.run.journal import Journal
 from heldout.run.landing import ingest_landed
 from heldout.store import Ledger, Scrubber
 from heldout.store import queries as q
-
-SCRIPT = Path(process.__file__)
-CALLS = process.INCIDENTS * 2 * (LOOKS + 1)
-
-
-def start(root: Path, url: str, *words: str) -> subprocess.Popen[str]:
-    """Start a process that plays."""
-    return subprocess.Popen(
-        [sys.executable, str(SCRIPT), str(root), url, *words],
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        text=True,
-        env={**os.environ, "OPENAI_API_KEY": "sk-a-secret-of-the-tests"},
-    )
-
-
-def finish(running: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Wait for a process."""
-    out, err = running.communicate(timeout=60)
-    return running.returncode, out.strip(), err
-
-
-def rows(root: Path, run: str) -> list[Any]:
-    """Everything of a run but its times."""
-    with Ledger.open(stubs.settings_of(root).ledger) as ledger:
-        found = outcomes(ledger, run)
-        result = []
-        for one in found:
-            trace = one.trace
-            assert trace is not None
-            steps = [replace(step, seconds=0.0) for step in trace.steps]
-            tokens = (trace.calls, trace.input_tokens, trace.output_tokens, trace.usd)
-            key = (one.incident, one.arm, one.repeat, one.attempt, one.reason, one.verdict)
-            result.append((key, tokens, steps, trace.messages, trace.submission))
-        assert len(ledger.read("SELECT * FROM verdicts WHERE run = ?", [run])) == len(found)
-        assert q.run(ledger, run).status == "finished"
-    return result
-
-
-def kept(root: Path) -> int:
-    """Replies that lie on disk after a kill: in the ledger, in landing files, in journals."""
-    settings = stubs.settings_of(root)
-    done: set[tuple[str, str]] = set()
-    if settings.ledger.exists():
-        with Ledger.open(settings.ledger) as ledger:
-            sql = "SELECT incident, arm FROM investigations"
-            done = {(row["incident"], row["arm"]) for row in ledger.read(sql)}
-    for path in settings.landing.rglob("*.json"):
-        record = json.loads(path.read_text())
-        done.add((record["incident"], record["arm"]))
-    lines = 0
-    for path in (settings.state / "journal").rglob("*.jsonl"):
-        incident, arm = path.name.split("--")[:2]
-        if (incident, arm) not in done:
-            lines += path.read_bytes().count(b"\n")
-    return len(done) * (LOOKS + 1) + lines
-
-
-@pytest.fixture(scope="module")
-def undisturbed(tmp_path_factory: pytest.TempPathFactory) -> list[Any]:
-    """The rows of a run that nobody disturbs."""
-    root = tmp_path_factory.mktemp("undisturbed")
-    with Server(delay=0) as server:
-        code, run, err = finish(start(root, server.url, "play"))
-        assert code == 0, err
-        assert server.total == CALLS
-    return rows(root, run)
-
-
-def check_resumed(root: Path, server: Server, expected: list[Any]) -> None:
-    """Resume in a new process: same rows, and exactly the replies not on disk are asked again."""
-    before, there = server.total, kept(root)
-    with Ledger.open(stubs.settings_of(root).ledger) as ledger:
-        known = q.runs(ledger)
-    code, run, err = finish(start(root, server.url, known[0].run if known else "play"))
-    assert code == 0, err
-    assert server.total - before == CALLS - there
-    found = rows(root, run)
-    assert [row[0] for row in found] == [row[0] for row in expected]
-    assert found == expected
-    state = stubs.settings_of(root).state
-    left = [path for name in ("landing", "journal") for path in (state / name).rglob("*.*")]
-    assert not left
-
-
-SAMPLED = {"before journal", "torn landing", "after landing", "before commit", "after commit"}
-"""Killed at in every run of the tests; the other points and moments only in slow ones."""
-
-
-def moments() -> list[Any]:
-    """(point, how often it was passed before) to be killed at."""
-    return [
-        pytest.param(
-            point,
-            number,
-            marks=() if number == 2 and point in SAMPLED else pytest.mark.slow,
-        )
-        for point in process.POINTS
-        for number in (1, 2, 6)
-    ]
-
-
-@pytest.mark.parametrize(("point", "number"), moments())
-def test_a_process_killed_at_a_point_is_resumed(
-    tmp_path: Path, undisturbed: list[Any], point: str, number: int
-):
-    """SIGKILL before, within and after every write: same rows, nothing finished is asked again."""
-    with Server() as server:
-        code, _, _ = finish(start(tmp_path, server.url, "play", point, str(number)))
-        assert code == -signal.SIGKILL
-        check_resumed(tmp_path, server, undisturbed)
-
-
-def kill_at_request(root: Path, server: Server, number: int, delay: float) -> None:
-    """Kill the playing process from outside, a moment after its n-th request."""
-    running = start(root, server.url, "play")
-
-    def hit(count: int) -> None:
-        if count == number:
-            os.kill(running.pid, signal.SIGKILL)
-
-    server.delay = delay
-    server.on_request = hit
-    code, _, err = finish(running)
-    assert code == -signal.SIGKILL, err
-    server.on_request = lambda _: None
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(50))
-def test_fifty_random_kills(tmp_path: Path, undisturbed: list[Any], seed: int):
-    """Killed at a random request, from outside, and resumed."""
-    dice = random.Random(seed)
-    with Server() as server:
-        kill_at_request(tmp_path, server, dice.randint(1, CALLS), dice.random() * 0.01)
-        check_resumed(tmp_path, server, undisturbed)
-
-
-@pytest.mark.slow
-def test_killed_twice_and_resumed_twice(tmp_path: Path, undisturbed: list[Any]):
-    """A resumed run may be killed as well."""
-    with Server() as server:
-        finish(start(tmp_path, server.url, "play", "after journal", "5"))
-        with Ledger.open(stubs.settings_of(tmp_path).ledger) as ledger:
-            run = q.runs(ledger)[0].run
-        code, _, _ = finish(start(tmp_path, server.url, run, "after landing", "2"))
-        assert code == -signal.SIGKILL
-        check_resumed(tmp_path, server, undisturbed)
 
 
 def test_no_secret_reaches_any_file(tmp_path: Path):

@@ -78,7 +78,11 @@ def test_a_run_in_every_mode(project: Path):
             assert row.manifest["terms"]["mode"] == mode
             assert outcome.trace is not None
             assert (outcome.trace.mode, outcome.trace.stop_reason) == (mode, "submitted")
-            assert {one["role"] for one in outcome.trace.messages} == {"system", "user", "assistant"}
+            assert {one["role"] for one in outcome.trace.messages} == {
+                "system",
+                "user",
+                "assistant",
+            }
     said = heldout(project, "run", "--mode", "telepathy", code=2)
     assert "--mode: there is no 'telepathy'. Take one of tools, json, notebook." in said
     assert "--wire: there is no 'carrier'" in heldout(project, "run", "--wire", "carrier", code=2)
