@@ -51,8 +51,10 @@ def keys() -> list[str]:
     rows += ["| `set` | `'prod_hard'` | the set that verbs use unless --set names another |"]
     parts: dict[str, type[BaseModel]] = {
         "models": settings.Models,
+        "agent": settings.AgentSettings,
         "limits": settings.LimitSettings,
         "run": settings.RunSettings,
+        "judge": settings.JudgeSettings,
         "tune": settings.TuneSettings,
         "score": settings.ScoreSettings,
         "gate": settings.GateSettings,

@@ -18,11 +18,13 @@ from heldout.cli import (
     export,
     ingest,
     init,
+    judge,
     release,
     report,
     resume,
     review,
     score,
+    serve,
     show,
     status,
     tune,
@@ -43,7 +45,8 @@ app = typer.Typer(
 )
 
 VERBS = (init, doctor, build, ingest, run_verb, tune, resume, check, allow, review, release, score,
-         report, compare, show, usage, export, status)  # fmt: skip
+         report, compare, judge, show, usage, export, serve,
+         status)  # fmt: skip
 for module in VERBS:
     module.register(app)
 
