@@ -95,7 +95,9 @@ def test_a_runaway_query_is_interrupted(small_dir: Path, monkeypatch: pytest.Mon
 
 def test_a_loaded_world_can_read_no_file_and_keeps_its_settings(small_dir: Path):
     """Even SQL of an agent's choosing could reach nothing outside the world."""
-    cursor = World(small_dir).cursor()
+    world = World(small_dir)
+    world.tables.need("select from log")
+    cursor = world.cursor()
     for sql in (
         f"select * from read_parquet('{small_dir}/log.parquet')",
         "select * from read_csv('/etc/hostname')",

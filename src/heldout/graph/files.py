@@ -209,29 +209,29 @@ def _present(values: np.ndarray[Any, Any], where: str) -> list[Any]:
 
 
 def load_tables(
-    con: duckdb.DuckDBPyConnection,
-    directory: Path,
-    names: Sequence[str] = IN_DATABASE,
-    *,
-    lasting: bool = False,
+    con: duckdb.DuckDBPyConnection, directory: Path, names: Sequence[str] = IN_DATABASE
 ) -> None:
-    """Load tables of a world into ``con``; a file that cannot be read is a :class:`WorldError`.
-
-    They are temporary, seen by ``con`` alone, unless they are to be ``lasting``.
-    """
-    made = "table" if lasting else "temp table"
+    """Load tables of a world into ``con``, for it alone; an unreadable file is a WorldError."""
     for name in names:
-        with _reading(directory, name) as source:
-            con.execute(f"create {made} {name} as {source}")
+        with reading(directory, name) as source:
+            con.execute(f"create temp table {name} as {source}")
 
 
 @contextmanager
-def _reading(directory: Path, name: str, columns: Sequence[str] = ()) -> Iterator[str]:
-    """SQL that reads one table of a world; a failure inside the block is a WorldError."""
+def reading(
+    directory: Path, name: str, columns: Sequence[str] = (), *, first: int = 0
+) -> Iterator[str]:
+    """SQL that reads one table of a world; a failure inside the block is a WorldError.
+
+    All columns when none is named, and the rows from ``first`` on: those before are not even read.
+    """
     path = directory / f"{name}.parquet"
     listed = ", ".join(f'"{column}"' for column in columns or [c for c, _ in TABLES[name]])
+    rows = f"read_parquet({_quoted(path)})"
+    if first:
+        rows = f"{rows[:-1]}, file_row_number = true) where file_row_number >= {first}"
     try:
-        yield f"select {listed} from read_parquet({_quoted(path)})"
+        yield f"select {listed} from {rows}"
     except duckdb.Error as error:
         raise WorldError(
             f"a file of the world cannot be read ({type(error).__name__})",
@@ -242,7 +242,7 @@ def _reading(directory: Path, name: str, columns: Sequence[str] = ()) -> Iterato
 
 def read_values(con: duckdb.DuckDBPyConnection, directory: Path) -> np.ndarray[Any, Any]:
     """The values of all metric series of a world, one after the other, gaps as NaN."""
-    with _reading(directory, "metric_value") as source:
+    with reading(directory, "metric_value") as source:
         found = con.execute(source).fetchnumpy()["v"]
     return np.asarray(np.ma.filled(found, np.nan), dtype=np.float32)
 
@@ -270,7 +270,7 @@ def read_tables(
     found: dict[str, list[dict[str, Any]]] = {}
     with scratch() as con:
         for name, columns in wanted.items():
-            with _reading(directory, name, columns) as source:
+            with reading(directory, name, columns) as source:
                 rows = dict.fromkeys(con.execute(source).fetchall())
             found[name] = [dict(zip(columns, row, strict=True)) for row in rows]
     return found

@@ -6,20 +6,40 @@ what it deleted is believed to exist, and what it made is not there.
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping
+
 import duckdb
 
 from heldout.graph.schema import OPEN_END
 
 _TIMES = {
     "entity": "first_seen", "fact": "observed_at", "edge": "observed_at",
-    "change_event": "observed_at", "log": "ts", "alert": "ts",
+    "change_event": "observed_at",
 }  # fmt: skip
 """The column of each table that says from when a row can be known."""
 
+ENTANGLED = (*_TIMES, "change_target", "change_diff")
+"""Tables in which an unseen row alters others. Of ``log`` and ``alert`` rows are just left out."""
 
-def forget_unknown(con: duckdb.DuckDBPyConnection, now: int) -> None:
-    """Take out of the tables of a world what could not be known at ``now``."""
-    later = [table for table, column in _TIMES.items() if _latest(con, table, column) > now]
+
+def later_than(
+    con: duckdb.DuckDBPyConnection, now: int, sources: Mapping[str, str]
+) -> tuple[str, ...]:
+    """The entangled tables, each read by its SQL in ``sources``, with rows not known at ``now``."""
+    latest = [f"(select max({column}) from ({sources[name]}))" for name, column in _TIMES.items()]
+    found = con.execute(f"select {', '.join(latest)}").fetchone() or ()
+    return tuple(
+        name
+        for name, moment in zip(_TIMES, found, strict=True)
+        if moment is not None and moment > now
+    )
+
+
+def forget_unknown(con: duckdb.DuckDBPyConnection, now: int, later: Collection[str]) -> None:
+    """Take out of the entangled tables what could not be known at ``now``.
+
+    ``later`` names those with such rows, as :func:`later_than` does.
+    """
     if "change_event" in later:
         _undo_changes(con, now)
     if "fact" in later:
@@ -28,11 +48,6 @@ def forget_unknown(con: duckdb.DuckDBPyConnection, now: int) -> None:
         con.execute(f"delete from {table} where {_TIMES[table]} > $now", {"now": now})
     if "entity" in later or "change_event" in later:
         _drop_dangling(con)
-
-
-def _latest(con: duckdb.DuckDBPyConnection, table: str, column: str) -> int:
-    row = con.execute(f"select max({column}) from {table}").fetchone()
-    return int(row[0]) if row and row[0] is not None else 0
 
 
 def _undo_changes(con: duckdb.DuckDBPyConnection, now: int) -> None:

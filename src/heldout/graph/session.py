@@ -37,10 +37,10 @@ _SUBMITTED = '{"accepted": true}'
 
 
 class DuckBackend:
-    """The tools over a loaded world. One per session: it holds a cursor of its own."""
+    """The tools over a world. One per session: it holds a cursor of its own."""
 
     def __init__(self, world: World) -> None:
-        self._reader = Reader(world, world.cursor())
+        self._reader = Reader(world)
 
     @property
     def reader(self) -> Reader:
@@ -101,11 +101,11 @@ class DuckBackend:
 
     def interrupt(self) -> None:
         """Stop the query that runs now; it ends in an error."""
-        self._reader.con.interrupt()
+        self._reader.interrupt()
 
     def close(self) -> None:
         """Give the cursor back."""
-        self._reader.con.close()
+        self._reader.close()
 
 
 class WorldSession:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, Protocol
 
 import orjson
 
@@ -48,6 +48,14 @@ class Link(NamedTuple):
     direction: str
 
 
+class RawFacts(Protocol):
+    """Fields of entities as JSON text; a mapping of mappings will do."""
+
+    def get(self, entity: str, default: Mapping[str, str], /) -> Mapping[str, str]:
+        """Those of one entity, ``default`` where nothing is known of it."""
+        ...
+
+
 class Snapshot:
     """Entities with the facts and edges that hold at ``now``.
 
@@ -60,7 +68,7 @@ class Snapshot:
         self,
         entities: Sequence[Entity],
         edges: Sequence[Edge],
-        raw_facts: Callable[[], Mapping[str, Mapping[str, str]]],
+        raw_facts: Callable[[], RawFacts],
         now: int,
         *,
         gone: Collection[str] = (),
@@ -78,7 +86,7 @@ class Snapshot:
             if entity.id not in gone:
                 self._kinds.setdefault(entity.kind, []).append(entity)
         self._load_facts = raw_facts
-        self._raw: Mapping[str, Mapping[str, str]] | None = None
+        self._raw: RawFacts | None = None
         self._decoded: dict[str, dict[str, Any]] = {}
         self._links: dict[tuple[str, bool], tuple[Link, ...]] = {}
         self._pods: dict[tuple[str, str], list[Entity]] | None = None

@@ -93,7 +93,7 @@ class Subject:
             with tempfile.TemporaryDirectory() as place:
                 folder = Path(place) / "world"
                 digest = write_world(self.made.tables, folder)
-                return World(folder), digest
+                return World(folder).whole(), digest
         except WorldError as error:
             return error
 

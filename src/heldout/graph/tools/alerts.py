@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 from heldout.graph.ontology import near
 from heldout.graph.tools.backend import Args
 from heldout.graph.tools.entities import steps
@@ -16,28 +14,23 @@ def list_alerts(reader: Reader, args: Args) -> Page:
     """Alerts that fired in a window, newest first."""
     window = reader.window(args["since"], args["until"])
     entity = reader.entity(args["entity"]) if "entity" in args else None
-    params: dict[str, Any] = {"since": window.since, "until": window.until}
-    of = ""
-    if entity:
-        of = "and entity_id = $entity"
-        params["entity"] = entity.id
-    rows = reader.rows(
-        "select id, ts, rule, entity_id, severity, text, state from alert "
-        f"where ts between $since and $until {of} order by ts desc, id desc",
-        params,
-    )
+    fired = [
+        one
+        for one in reader.world.alerts
+        if window.since <= one.ts <= window.until and (not entity or one.entity_id == entity.id)
+    ]
     shown = [
         {
-            "id": one,
-            "ts": iso(ts),
-            "rule": rule,
-            "entity": owner,
-            "entity_name": reader.name(owner),
-            "severity": severity,
-            "text": clip(text, 600),
-            "state": state,
+            "id": one.id,
+            "ts": iso(one.ts),
+            "rule": one.rule,
+            "entity": one.entity_id,
+            "entity_name": reader.name(one.entity_id),
+            "severity": one.severity,
+            "text": clip(one.text, 600),
+            "state": one.state,
         }
-        for one, ts, rule, owner, severity, text, state in rows
+        for one in sorted(fired, key=lambda one: (one.ts, one.id), reverse=True)
     ]
     gaps = reader.gaps("alert", window, (entity.id,) if entity else ())
     return sliced(shown, args, window=window, gaps=gaps)

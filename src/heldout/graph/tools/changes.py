@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
 
+from heldout.graph.events import Diff, Event
 from heldout.graph.ontology import near
 from heldout.graph.tools.backend import Args
 from heldout.graph.tools.entities import facts_at, steps
@@ -24,12 +26,10 @@ def list_changes(reader: Reader, args: Args) -> Page:
     """
     window = reader.window(args["since"], args["until"])
     entities = _entities(reader, args)
-    clauses, params = _filters(reader, args, entities)
-    hits = reader.columns(
-        f"select rowid as place, ts from change_event where {' and '.join(clauses)}", params
-    )
-    inside = (hits["ts"] >= window.since) & (hits["ts"] <= window.until)
-    newest_first = np.sort(hits["place"][inside])[::-1]
+    places = _matching(reader, args, entities)
+    times = reader.world.changes.times[places]
+    inside = places[(times >= window.since) & (times <= window.until)]
+    newest_first = inside[::-1]
     offset, limit = args["offset"], args["limit"]
     gaps = reader.gaps("change", window, sorted(entities) if entities else ())
     return Page(
@@ -38,7 +38,7 @@ def list_changes(reader: Reader, args: Args) -> Page:
         offset=offset,
         window=window,
         gaps=gaps,
-        extra={"outside_window": int(len(inside) - inside.sum())},
+        extra={"outside_window": len(places) - len(inside)},
     )
 
 
@@ -67,68 +67,61 @@ def _entities(reader: Reader, args: Args) -> set[str] | None:
     return {each for one in wanted for each in reader.world.incarnations.until(one)}
 
 
-def _filters(
+def _matching(
     reader: Reader, args: Args, entities: set[str] | None
-) -> tuple[list[str], dict[str, Any]]:
-    clauses: list[str] = ["true"]
-    params: dict[str, Any] = {}
-    field = args.get("field", "").strip().casefold()
-    if field and not any(field in known.casefold() for known in reader.world.fields()):
+) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The places of all changes that match every argument but the window, oldest first."""
+    changes = reader.world.changes
+    fields = _fields(reader, args.get("field", "").strip().casefold())
+    if fields is not None:
+        places: Sequence[int] = changes.altering(fields, entities)
+    elif entities is not None:
+        places = changes.touching(entities)
+    else:
+        places = range(len(changes.times))
+    if args.get("types"):
+        types = frozenset(args["types"])
+        places = [at for at in places if changes.types[at] in types]
+    if args.get("actor"):
+        actor = _actor(reader, args["actor"].strip()).casefold()
+        places = [at for at in places if changes.actors[at].casefold() == actor]
+    return np.asarray(places, dtype=np.int64)
+
+
+def _fields(reader: Reader, part: str) -> frozenset[str] | None:
+    """The fields whose name contains ``part``; ``None`` where it is empty and all are meant."""
+    if not part:
+        return None
+    found = frozenset(one for one in reader.world.fields if part in one.casefold())
+    if not found:
         raise Refusal(
             "bad_argument",
-            f"no recorded field is called '{field[:80]}'",
-            near(field, reader.world.fields()),
+            f"no recorded field is called '{part[:80]}'",
+            near(part, reader.world.fields),
         )
-    if entities is not None:
-        params["entities"] = sorted(entities)
-    if field:
-        params["field"] = field
-        among = " and entity_id in (select unnest($entities))" if entities is not None else ""
-        clauses.append(
-            f"id in (select event_id from change_diff where contains(lower(field), $field){among})"
-        )
-    elif entities is not None:
-        clauses.append(
-            "id in (select event_id from change_target where entity_id in "
-            "(select unnest($entities)) union all select event_id from change_diff "
-            "where entity_id in (select unnest($entities)))"
-        )
-    if args.get("types"):
-        params["types"] = list(args["types"])
-        clauses.append("type in (select unnest($types))")
-    if args.get("actor"):
-        params["actor"] = _actor(reader, args["actor"].strip())
-        clauses.append("lower(actor) = lower($actor)")
-    return clauses, params
+    return found
 
 
 def _actor(reader: Reader, actor: str) -> str:
-    known = [row[0] for row in reader.rows("select distinct actor from change_event order by 1")]
+    known = sorted(set(reader.world.changes.actors))
     if actor.casefold() not in {one.casefold() for one in known}:
         raise Refusal("bad_argument", f"no actor is called '{actor[:60]}'", near(actor, known))
     return actor
 
 
-def _rows(reader: Reader, places: list[int]) -> list[dict[str, Any]]:
-    if not places:
-        return []
-    events = reader.rows(
-        "select id, ts, type, actor, actor_kind, source, pr, summary from change_event "
-        "where rowid in (select unnest($places)) order by rowid desc",
-        {"places": places},
-    )
+def _rows(reader: Reader, places: Sequence[int]) -> list[dict[str, Any]]:
     rows = []
-    for one, ts, type_, actor, actor_kind, source, pr, summary in events:
-        of, named, roles = reader.world.touched(one)
-        row = {
-            "id": one,
-            "ts": iso(ts),
-            "type": type_,
-            "actor": actor,
-            "actor_kind": actor_kind,
-            "source": source,
-            "pr": pr or None,
-            "summary": clip(summary, 200),
+    for one in reader.world.changes.at(places):
+        of, named, roles = reader.world.changes.touched(one.id)
+        row: dict[str, Any] = {
+            "id": one.id,
+            "ts": iso(one.ts),
+            "type": one.type,
+            "actor": one.actor,
+            "actor_kind": one.actor_kind,
+            "source": one.source,
+            "pr": one.pr or None,
+            "summary": clip(one.summary, 200),
             "entities": [reader.mentioned(e, roles.get(e, "")) for e in of[:_MOST_ENTITIES]],
             "fields": list(named[:_MOST_FIELDS]),
         }
@@ -143,47 +136,38 @@ def _rows(reader: Reader, places: list[int]) -> list[dict[str, Any]]:
 def get_change(reader: Reader, args: Args) -> Page:
     """One change with every diff."""
     given = args["id"].strip()
-    events = reader.rows(
-        "select id, ts, type, actor, actor_kind, source, pr, repo, commit, summary "
-        "from change_event where id = $id",
-        {"id": given},
-    )
-    if not events:
-        ids = [row[0] for row in reader.rows("select id from change_event order by id")]
-        raise Refusal("unknown_id", f"no change has the id '{given[:60]}'", near(given, ids))
-    one, ts, type_, actor, actor_kind, source, pr, repo, commit, summary = events[0]
-    diffs = reader.rows(
-        "select entity_id, field, old_json, new_json, redacted from change_diff "
-        "where event_id = $id order by entity_id, field",
-        {"id": one},
-    )
+    changes = reader.world.changes
+    place = changes.place(given)
+    if place is None:
+        known = sorted(changes.ids)
+        raise Refusal("unknown_id", f"no change has the id '{given[:60]}'", near(given, known))
+    one = changes.at([place])[0]
+    diffs = changes.diffs(given)
     shown = [
         {
-            "entity": entity,
-            "entity_name": reader.name(entity),
-            "field": field,
-            "old": value(old),
-            "new": value(new),
-            **({"redacted": True} if redacted else {}),
+            "entity": diff.entity_id,
+            "entity_name": reader.name(diff.entity_id),
+            "field": diff.field,
+            "old": value(diff.old_json),
+            "new": value(diff.new_json),
+            **({"redacted": True} if diff.redacted else {}),
         }
-        for entity, field, old, new, redacted in diffs[args["offset"] :]
+        for diff in diffs[args["offset"] :]
     ]
-    targets = reader.rows(
-        "select distinct entity_id from change_target where event_id = $id order by 1", {"id": one}
-    )
-    roles = reader.world.touched(one).roles
+    roles = changes.touched(given).roles
+    targets = changes.targets(given)[:_MOST_ENTITIES]
     row = {
-        "id": one,
-        "ts": iso(ts),
-        "type": type_,
-        "actor": actor,
-        "actor_kind": actor_kind,
-        "source": source,
-        "pr": pr or None,
-        "repo": repo or None,
-        "commit": commit or None,
-        "summary": clip(summary, 400),
-        "entities": [reader.mentioned(e, roles.get(e, "")) for (e,) in targets[:_MOST_ENTITIES]],
+        "id": one.id,
+        "ts": iso(one.ts),
+        "type": one.type,
+        "actor": one.actor,
+        "actor_kind": one.actor_kind,
+        "source": one.source,
+        "pr": one.pr or None,
+        "repo": one.repo or None,
+        "commit": one.commit or None,
+        "summary": clip(one.summary, 400),
+        "entities": [reader.mentioned(e, roles.get(e, "")) for e in targets],
         "diffs": shown,
     }
     return Page([row], total=max(len(diffs), 1), offset=args["offset"], part="diffs")
@@ -192,44 +176,31 @@ def get_change(reader: Reader, args: Args) -> Page:
 def get_field_history(reader: Reader, args: Args) -> Page:
     """Every recorded change of one field of one entity and of what it was before, newest first."""
     entity = reader.entity(args["entity"])
-    ids = list(reader.world.incarnations.until(entity.id))
+    ids = reader.world.incarnations.until(entity.id)
     facts = facts_at(reader, entity.id, reader.now)
-    told = reader.rows(
-        "select field from change_diff where list_contains($ids, entity_id) union all "
-        "select field from fact where list_contains($ids, entity_id)",
-        {"ids": ids},
-    )
-    known = sorted({str(row[0]) for row in told})
-    field = _field(entity.name, args["field"].strip(), known)
-    rows = reader.rows(
-        "select e.ts, e.id, d.old_json, d.new_json, e.actor, e.pr, d.entity_id "
-        "from change_diff d join change_event e on e.id = d.event_id "
-        "where list_contains($ids, d.entity_id) and d.field = $field and e.ts >= $since "
-        "order by e.ts desc, e.id desc",
-        {
-            "ids": ids,
-            "field": field,
-            "since": args.get("since", -(2**62)),
-        },
-    )
+    diffs = reader.world.changes.diffs_of(ids)
+    told = {one.field for each in ids for one in reader.world.facts.of(each)}
+    field = _field(entity.name, args["field"].strip(), sorted(told | {one.field for one in diffs}))
+    altering = [one for one in diffs if one.field == field]
+    steps = _steps(reader, altering, args.get("since", -(2**62)))
     offset = args["offset"]
     shown = [
         {
-            "ts": iso(ts),
-            "change_id": change,
-            "old": value(old),
-            "new": value(new),
-            "actor": actor,
-            "pr": pr or None,
-            **_whose(reader, entity.id, one, change),
+            "ts": iso(event.ts),
+            "change_id": event.id,
+            "old": value(diff.old_json),
+            "new": value(diff.new_json),
+            "actor": event.actor,
+            "pr": event.pr or None,
+            **_whose(reader, entity.id, diff.entity_id, event.id),
         }
-        for ts, change, old, new, actor, pr, one in rows[offset : offset + args["limit"]]
+        for event, diff in steps[offset : offset + args["limit"]]
     ]
     window = reader.window(args.get("since"), None)
     current = facts[field].shown() if field in facts else None
     return Page(
         shown,
-        total=len(rows),
+        total=len(steps),
         offset=offset,
         window=window,
         gaps=reader.gaps("change", window, (entity.id,)),
@@ -237,9 +208,22 @@ def get_field_history(reader: Reader, args: Args) -> Page:
     )
 
 
+def _steps(reader: Reader, diffs: Sequence[Diff], since: int) -> list[tuple[Event, Diff]]:
+    """Diffs with their events, newest first."""
+    changes = reader.world.changes
+    known = [(place, one) for one in diffs if (place := changes.place(one.event_id)) is not None]
+    events = changes.at([place for place, _ in known])
+    steps = [(event, one) for event, (_, one) in zip(events, known, strict=True)]
+    return sorted(
+        (step for step in steps if step[0].ts >= since),
+        key=lambda step: (step[0].ts, step[0].id),
+        reverse=True,
+    )
+
+
 def _whose(reader: Reader, asked: str, one: str, change: str) -> dict[str, Any]:
     """What marks a row that is of an earlier incarnation, or of a deletion and re-application."""
-    role = reader.world.touched(change).roles.get(one)
+    role = reader.world.changes.touched(change).roles.get(one)
     return {
         **({"incarnation": one} if one != asked else {}),
         **({"role": role} if role else {}),

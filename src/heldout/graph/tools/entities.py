@@ -149,13 +149,13 @@ def _incarnation(entity: Entity, shown_as: str | None) -> dict[str, Any]:
 def facts_at(reader: Reader, entity: str, at: int) -> dict[str, Fact]:
     """Fields that hold at ``at``, by name: of one entity or the incarnation before it."""
     one = reader.world.incarnations.at(entity, at)
-    rows = reader.rows(
-        "select field, value_json, valid_from, provenance, confidence, source from fact "
-        "where entity_id = $entity and valid_from <= $at and valid_to > $at "
-        "order by field, valid_from, observed_at",
-        {"entity": one or "", "at": at},
-    )
-    return {row[0]: Fact(orjson.loads(row[1]), *row[2:]) for row in rows}
+    held = reader.world.facts.at(one or "", at)
+    return {
+        field: Fact(
+            orjson.loads(row.value_json), row.valid_from, row.provenance, row.confidence, row.source
+        )
+        for field, row in held.items()
+    }
 
 
 class _Reached(NamedTuple):

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import duckdb
+import numpy as np
 
+from heldout.graph.stored import Column
 from heldout.graph.tools.backend import Args
 from heldout.graph.tools.page import Page, Window, clip, iso
 from heldout.graph.tools.reader import Reader, sliced
@@ -19,37 +22,51 @@ _LONGEST_REGEX = 500
 
 def search_logs(reader: Reader, args: Args) -> Page:
     """Lines that contain or match ``query``, newest first."""
-    first = reader.world.log_range[0] if reader.world.log_range else reader.world.start
+    logs = reader.world.logs
+    first = logs.span[0] if logs.span else reader.world.start
     window = reader.window(args.get("since"), args.get("until"), first=min(first, reader.now))
-    clauses = ["ts >= $since", "ts <= $until"]
-    params: dict[str, Any] = {"since": window.since, "until": window.until}
     entity = reader.entity(args["entity"]) if "entity" in args else None
-    of = []
-    if entity:
-        of.append("entity_id = $entity")
-        params["entity"] = entity.id
-    if "level" in args:
-        of.append("level = $level")
-        params["level"] = args["level"]
-    if of:
-        clauses.append(f"template_id in (select id from log_template where {' and '.join(of)})")
     gaps = reader.gaps("log", window, (entity.id,) if entity else ())
     query = args["query"]
+    condition, asked = "", query
     if query and args.get("mode", "substr") == "regex":
-        clauses.append("regexp_matches(msg, $query)")
-        params["query"] = _checked_regex(reader, query)
+        condition, asked = "regexp_matches(msg, $query)", _checked_regex(reader, query)
     elif query:
-        clauses.append("contains(lower(msg), $query)")
-        params["query"] = query.lower()
-    ids = reader.columns(f"select id from log where {' and '.join(clauses)}", params)["id"][::-1]
+        condition, asked = "contains(lower(msg), $query)", query.lower()
+    wanted = None
+    if entity or "level" in args:
+        wanted = logs.patterns_of(entity.id if entity else None, args.get("level"))
+    rows = logs.rows(*logs.between(window.since, window.until), wanted)
+    if condition:
+        rows = _searched(reader, rows, wanted, condition, asked)
+    newest_first = rows[::-1]
     offset, limit = args["offset"], args["limit"]
     return Page(
-        lines_of(reader, [int(one) for one in ids[offset : offset + limit]]),
-        total=len(ids),
+        lines_of(reader, [row + 1 for row in newest_first[offset : offset + limit].tolist()]),
+        total=len(rows),
         offset=offset,
         window=window,
         gaps=gaps,
     )
+
+
+def _searched(
+    reader: Reader, rows: Column, wanted: Sequence[int] | None, condition: str, query: str
+) -> Column:
+    """Those of the rows (some patterns' lines of a window) whose text meets the condition."""
+    if not len(rows):
+        return rows
+    params: dict[str, Any] = {"low": int(rows[0]) + 1, "high": int(rows[-1]) + 1, "query": query}
+    among = ""
+    if wanted is not None:
+        among = "and template_id in (select unnest($wanted))"
+        params["wanted"] = wanted
+    found = reader.lines(
+        f"select id from log where id between $low and $high {among} and {condition}",
+        params,
+        first=int(rows[0]),
+    )
+    return np.sort(np.fromiter((row[0] for row in found), dtype=np.int64, count=len(found))) - 1
 
 
 def _checked_regex(reader: Reader, pattern: str) -> str:
@@ -63,27 +80,34 @@ def _checked_regex(reader: Reader, pattern: str) -> str:
     return pattern
 
 
-def lines_of(reader: Reader, ids: list[int]) -> list[dict[str, Any]]:
+def lines_of(reader: Reader, ids: Sequence[int]) -> list[dict[str, Any]]:
     """The lines of these numbers, newest first, as rows of an answer."""
     if not ids:
         return []
-    rows = reader.rows(
-        "select l.id, l.ts, t.entity_id, t.level, l.msg from log l "
-        "join log_template t on t.id = l.template_id "
-        "where l.id between $low and $high and l.id in (select unnest($ids)) order by l.id desc",
-        {"ids": ids, "low": min(ids), "high": max(ids)},
+    logs = reader.world.logs
+    low, high = min(ids), max(ids)
+    texts = dict(
+        reader.lines(
+            "select id, msg from log where id between $low and $high "
+            "and id in (select unnest($ids))",
+            {"low": low, "high": high, "ids": list(ids)},
+            first=low - 1,
+        )
     )
-    return [
-        {
-            "id": f"l-{number}",
-            "ts": iso(ts),
-            "entity": entity,
-            "entity_name": reader.name(entity),
-            "level": level,
-            "msg": clip(message, _LONGEST_LINE),
-        }
-        for number, ts, entity, level, message in rows
-    ]
+    shown = []
+    for number in sorted(ids, reverse=True):
+        pattern = logs.pattern(number - 1)
+        shown.append(
+            {
+                "id": f"l-{number}",
+                "ts": iso(int(logs.times[number - 1])),
+                "entity": pattern.entity_id,
+                "entity_name": reader.name(pattern.entity_id),
+                "level": pattern.level,
+                "msg": clip(texts[number], _LONGEST_LINE),
+            }
+        )
+    return shown
 
 
 def log_patterns(reader: Reader, args: Args) -> Page:
@@ -92,50 +116,32 @@ def log_patterns(reader: Reader, args: Args) -> Page:
     A pattern's score is the weight of its level times the absolute log-ratio of its rates, each
     count raised by one half; a pattern that went away counts half.
     """
+    logs = reader.world.logs
     window = reader.window(args["since"], args["until"])
     base = _baseline(reader, args, window)
     entity = reader.entity(args["entity"]) if "entity" in args else None
-    of = "and template_id in (select id from log_template where entity_id = $entity)"
-    of = of if entity else ""
-    params: dict[str, Any] = {
-        "since": window.since,
-        "until": window.until,
-        "base_since": base.since,
-        "base_until": base.until,
-    }
-    if entity:
-        params["entity"] = entity.id
-    rows = reader.rows(
-        f"""
-        with counted as (
-            select template_id,
-                count(*) filter (ts between $since and $until) as inside,
-                count(*) filter (ts between $base_since and $base_until) as before,
-                max(id) filter (ts between $since and $until) as last,
-                max(id) as any_id
-            from log
-            where (ts between $since and $until or ts between $base_since and $base_until) {of}
-            group by template_id)
-        select t.template, t.entity_id, t.level, c.inside, c.before, coalesce(c.last, c.any_id)
-        from counted c join log_template t on t.id = c.template_id
-        """,
-        params,
-    )
-    covered = reader.world.log_range is not None and base.until > reader.world.log_range[0]
+    inside = logs.counted(*logs.between(window.since, window.until))
+    before = logs.counted(*logs.between(base.since, base.until))
+    covered = logs.span is not None and base.until > logs.span[0]
     scale = (window.until - window.since + 1) / (base.until - base.since + 1)
-    ranked = sorted(rows, key=lambda row: (-_score(row[2], row[3], row[4] * scale), *row[:3]))
+    found = []
+    for pattern in logs.patterns:
+        now, then = inside.count(pattern.id), before.count(pattern.id)
+        if (now or then) and (entity is None or pattern.entity_id == entity.id):
+            score = _score(pattern.level, now, then * scale)
+            found.append((-score, pattern.template, pattern.entity_id, pattern.level, pattern.id))
     shown = [
         {
-            "pattern": clip(pattern, _LONGEST_LINE),
+            "pattern": clip(text, _LONGEST_LINE),
             "entity": owner,
             "entity_name": reader.name(owner),
             "level": level,
-            "count": inside,
-            "baseline_count": before,
-            "new": (before == 0) if covered else None,
-            "example_id": f"l-{example}",
+            "count": inside.count(number),
+            "baseline_count": before.count(number),
+            "new": (before.count(number) == 0) if covered else None,
+            "example_id": f"l-{(inside if inside.count(number) else before).last(number) + 1}",
         }
-        for pattern, owner, level, inside, before, example in ranked
+        for _, text, owner, level, number in sorted(found)
     ]
     gaps = reader.gaps("log", window, (entity.id,) if entity else ())
     return sliced(shown, args, window=window, gaps=gaps, extra={"baseline_used": base.shown()})

@@ -26,13 +26,10 @@ def query_metrics(reader: Reader, args: Args) -> Page:
     entity = reader.entity(args["entity"])
     window = reader.window(args["since"], args["until"])
     gaps = reader.gaps("metric", window, (entity.id,))
-    known = reader.rows(
-        "select id, name, unit from metric_series where entity_id = $e order by name, id",
-        {"e": entity.id},
-    )
+    known = reader.world.metrics.of(entity.id)
     wanted = args.get("names")
     if wanted:
-        names = sorted({row[1] for row in known})
+        names = sorted({one.name for one in known})
         for name in wanted:
             if name not in names:
                 raise Refusal(
@@ -40,14 +37,19 @@ def query_metrics(reader: Reader, args: Args) -> Page:
                     f"{entity.name} has no metric '{name[:80]}'",
                     near(name, names, limit=5) or names[:8],
                 )
-        known = [row for row in known if row[1] in wanted]
+        known = [one for one in known if one.name in wanted]
     offset, limit = args["offset"], args["limit"]
     page = known[offset : offset + limit]
-    points = points_of(reader, [row[0] for row in page], window)
+    points = points_of(reader, [one.id for one in page], window)
     step = _step(window, args.get("step"))
     rows = [
-        {"series": one, "name": name, "unit": unit, **_drawn(points[one], window, step)}
-        for one, name, unit in page
+        {
+            "series": one.id,
+            "name": one.name,
+            "unit": one.unit,
+            **_drawn(points[one.id], window, step),
+        }
+        for one in page
     ]
     extra = {"step_seconds": step // _SECOND}
     return Page(rows, total=len(known), offset=offset, window=window, gaps=gaps, extra=extra)
@@ -69,21 +71,16 @@ Series = tuple[np.ndarray[Any, np.dtype[np.int64]], np.ndarray[Any, np.dtype[np.
 
 def points_of(reader: Reader, ids: list[str], window: Window) -> dict[str, Series]:
     """Times and values in the window; where a finer chunk begins, it replaces the coarser."""
-    chunks = reader.rows(
-        "select series_id, t0, step_s, first, points from metric_chunk "
-        "where list_contains($ids, series_id) and t0 <= $until order by series_id, step_s desc, t0",
-        {"ids": ids, "until": window.until},
-    )
     found: dict[str, Series] = {
         one: (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)) for one in ids
     }
-    for one, t0, step_s, start, points in chunks:
+    for one, t0, step_s, start, points in reader.world.metrics.chunks(ids, window.until):
         step = step_s * _SECOND
         first = max(0, -((t0 - window.since) // step))
         end = min((window.until - t0) // step + 1, points)
         if end <= first:
             continue
-        fine = reader.world.metric_values[start + first : start + end].astype(np.float64)
+        fine = reader.world.metrics.values[start + first : start + end].astype(np.float64)
         times = t0 + np.arange(first, first + len(fine), dtype=np.int64) * step
         old_times, old = found[one]
         keep = (old_times < times[0]) | (old_times > times[-1])

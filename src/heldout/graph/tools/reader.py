@@ -29,22 +29,44 @@ _MAX_GAPS = 5
 class Reader:
     """One session's access to a world: a cursor of its own and the shared graph."""
 
-    def __init__(self, world: World, con: duckdb.DuckDBPyConnection) -> None:
+    def __init__(self, world: World) -> None:
         self.world = world
         self.graph = world.graph
         self.now = world.now
-        self.con = con
+        self._cursor: duckdb.DuckDBPyConnection | None = None
+
+    def _con(self) -> duckdb.DuckDBPyConnection:
+        if self._cursor is None:
+            self._cursor = self.world.cursor()
+        return self._cursor
 
     def rows(self, sql: str, params: Mapping[str, Any] | None = None) -> list[tuple[Any, ...]]:
-        """All rows of one query."""
-        return self.con.execute(sql, params or {}).fetchall()
+        """All rows of one query over any tables."""
+        self.world.tables.need(sql)
+        return self._con().execute(sql, params or {}).fetchall()
 
     def columns(
         self, sql: str, params: Mapping[str, Any] | None = None
     ) -> dict[str, np.ndarray[Any, Any]]:
-        """All columns of one query."""
-        found: dict[str, np.ndarray[Any, Any]] = self.con.execute(sql, params or {}).fetchnumpy()
+        """All columns of one query over any tables."""
+        self.world.tables.need(sql)
+        found: dict[str, np.ndarray[Any, Any]] = self._con().execute(sql, params or {}).fetchnumpy()
         return found
+
+    def lines(self, sql: str, params: Mapping[str, Any], *, first: int) -> list[tuple[Any, ...]]:
+        """All rows of one query over the table ``log``, which may lack rows before ``first``."""
+        self.world.tables.need_lines(first)
+        return self._con().execute(sql, params).fetchall()
+
+    def interrupt(self) -> None:
+        """Stop the query that runs now, if one does."""
+        if self._cursor is not None:
+            self._cursor.interrupt()
+
+    def close(self) -> None:
+        """Give the cursor back."""
+        if self._cursor is not None:
+            self._cursor.close()
 
     def entity(self, given: str) -> Entity:
         """The entity of an id; an unknown one is refused with what it may have meant."""
