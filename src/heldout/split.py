@@ -1,7 +1,8 @@
 """Which incidents may be tuned on and which are only ever scored, and who may open the latter.
 
 A process declares its role once, at start. :class:`HeldoutAccess` is the only key to test-side
-material and can be made only under the roles of ``TEST_SIDE_ROLES``: score, gate, build, intake.
+material and can be made only under the roles of ``TEST_SIDE_ROLES``: score, gate, build, intake,
+and rejudge, which judges a scored run again once its score has ended.
 """
 
 from __future__ import annotations
@@ -21,7 +22,7 @@ from heldout.incident import Incident
 from heldout.truth import Spec, read_spec
 
 Side = Literal["train", "test"]
-TEST_SIDE_ROLES = frozenset({"score", "gate", "build", "intake"})
+TEST_SIDE_ROLES = frozenset({"score", "rejudge", "gate", "build", "intake"})
 
 _role: str | None = None
 
