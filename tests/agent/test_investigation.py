@@ -138,6 +138,16 @@ def test_a_malformed_call_is_told_and_bounded(name: str, arguments: str, kind: s
     assert trace.submission == Submission(complete=False)
 
 
+def test_malformed_arguments_go_back_as_json():
+    """Servers refuse a conversation in which an earlier call's arguments cannot be read."""
+    trace, model = play(says("", ("look", "{oops" * 500), ("look", "")), submit())
+    first, second = model.asked[1].messages[2]["tool_calls"]
+    assert json.loads(first["function"]["arguments"])["not JSON"].startswith("{oops")
+    assert len(first["function"]["arguments"]) < 600
+    assert second["function"]["arguments"] == "{}"
+    assert json.loads(trace.steps[0].answer)["error"]["type"] == "malformed_arguments"
+
+
 def test_a_good_call_between_malformed_ones_starts_the_count_anew():
     """Only malformed calls in a row count."""
     bad = says("", ("look", "{"))

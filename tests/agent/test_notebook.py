@@ -44,7 +44,7 @@ def test_everything_stands_whole_while_it_fits():
     text = page(first, second)
     assert f'1. look {{"q": 0}}\nthought: why\nanswer: {first.answer}' in text
     assert text.index(first.answer) < text.index(second.answer)
-    assert text.endswith("Calls left: 28 of 30.")
+    assert text.endswith("\n\nCalls left: 28 of 30. Reply with the next step, one JSON object.")
     assert text.startswith(page(first).rpartition("\n\nCalls left")[0])
     assert NOTEBOOK_EMPTY in page()
 

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from heldout.agent.sheet import tool_sheet
 from heldout.agent.steps import StepSchema, StepText, read_steps
@@ -106,6 +109,32 @@ def test_long_broken_json_is_not_repaired(monkeypatch: pytest.MonkeyPatch):
     assert not given
     read_steps("{'tool': 'look'}")
     assert given == ["{'tool': 'look'}"]
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.floats() | st.text(max_size=20),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(
+            st.sampled_from(["tool", "name", "args", "function", "q"]), inner, max_size=3
+        )
+    ),
+    max_leaves=10,
+)
+
+
+@given(st.text(max_size=300) | st.tuples(st.text(max_size=20), JSON, st.text(max_size=20)))
+@settings(max_examples=150, deadline=None)
+def test_any_text_is_read(given_text: Any):
+    """Whatever a model writes is read without an error, and what is found has a name."""
+    text = given_text
+    if not isinstance(text, str):
+        before, value, after = given_text
+        text = f"{before}{json.dumps(value)}{after}"
+    for found in (*read_steps(text), *read_steps(text, whole=False)):
+        assert found.tool
+        assert isinstance(found.arguments, str)
+        assert json.loads(found.canonical())["tool"] == found.tool
 
 
 def test_the_schema_is_plain():

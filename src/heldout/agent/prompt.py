@@ -52,7 +52,7 @@ TOOLS_HEADING = "# Tools\n\nAn argument marked with ? may be left out.\n"
 
 NOTEBOOK_HEADING = "# Notebook"
 NOTEBOOK_EMPTY = "No step was made yet."
-NOTEBOOK_LEFT = "Calls left: {left} of {whole}."
+NOTEBOOK_LEFT = "Calls left: {left} of {whole}. Reply with the next step, one JSON object."
 NOTEBOOK_GONE = "({count} older steps left out)"
 NOTEBOOK_STUB = "(left out: {size} characters)"
 NOTEBOOK_AGAIN = "(called {times} times, the answer stays the same)"
@@ -85,6 +85,9 @@ SAME_ERROR = "the same error {count} times in a row; call it differently, or mak
 UNSHOWN = "no answer has shown this id; give an id that was shown, or 'none'"
 
 DROPPED = '{"dropped":"this answer was taken out to make room; call again if it is needed"}'
+
+MALFORMED = "not JSON"
+"""The name under which arguments that are no JSON stand in the conversation."""
 
 CUT_TEXT = " ...({size} characters cut)... "
 

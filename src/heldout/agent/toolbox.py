@@ -80,7 +80,7 @@ class Toolbox:
         if call.name not in self._names:
             answer = self._unknown(call.name)
         else:
-            parsed = _arguments(call.arguments)
+            parsed = read_arguments(call.arguments)
             if parsed is None:
                 answer = self._not_json(call, cut_off)
             else:
@@ -168,8 +168,8 @@ def offered(specs: tuple[ToolSpec, ...], brain: Brain) -> tuple[ToolSpec, ...]:
     return (*specs, READ_SKILL) if own else specs
 
 
-def _arguments(text: str) -> dict[str, Any] | None:
-    """The call's arguments; no text at all means no arguments."""
+def read_arguments(text: str) -> dict[str, Any] | None:
+    """A call's arguments, ``None`` for text that is no JSON object; no text at all means none."""
     if not text.strip():
         return {}
     try:

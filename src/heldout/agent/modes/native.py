@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from dataclasses import dataclass, field, replace
 from typing import Any
 
 from heldout.agent.modes.dialogue import LONGEST_REPLY, Formats, Opening, Taken
-from heldout.agent.prompt import CUT_OFF, NUDGE, system_prompt
+from heldout.agent.prompt import CUT_OFF, MALFORMED, NUDGE, system_prompt
 from heldout.agent.shortening import cut
 from heldout.agent.textcalls import with_text_call
 from heldout.agent.thread import Thread
+from heldout.agent.toolbox import read_arguments
 from heldout.llm.messages import ModelReply, ModelRequest, ToolCall
+
+LONGEST_MALFORMED = 500
+"""Characters that arguments which are no JSON keep in the conversation."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,7 +70,8 @@ class NativeDialogue:
                 self.counts["cut_off"] += 1
                 told = CUT_OFF
             reply = replace(reply, text=cut(reply.text, LONGEST_REPLY))
-        self._thread.add(reply.message())
+        sendable = tuple(_sendable(call) for call in reply.tool_calls)
+        self._thread.add(replace(reply, tool_calls=sendable).message())
         return Taken(reply.tool_calls, told)
 
     def answered(self, call: ToolCall, answer: str) -> None:
@@ -80,3 +86,15 @@ class NativeDialogue:
         """Older answers become stubs."""
         dropped = self._thread.make_room()
         return f"{dropped} older answers were taken out" if dropped else ""
+
+
+def _sendable(call: ToolCall) -> ToolCall:
+    """The call as it goes back to the model.
+
+    Servers read the arguments of earlier calls and refuse a conversation in which one is no JSON.
+    """
+    if not call.arguments.strip():
+        return replace(call, arguments="{}")
+    if read_arguments(call.arguments) is not None:
+        return call
+    return replace(call, arguments=json.dumps({MALFORMED: cut(call.arguments, LONGEST_MALFORMED)}))
