@@ -95,6 +95,6 @@ def test_an_investigation_over_responses_keeps_its_reasoning_to_itself():
     turn = ["reasoning", "function_call", "function_call_output"]
     assert kinds == ["message", "message", *turn, *turn]
     assert server.requests[2].body["input"][2]["encrypted_content"] == "secret-1"
-    assert trace.stop_reason == "submitted"
+    assert (trace.stop_reason, trace.reasoning_tokens) == ("submitted", 3 * 4)
     assert "secret" not in repr(trace)
     assert again.messages == trace.messages

@@ -194,6 +194,7 @@ class _Investigation:
             input_tokens=talk.input_tokens,
             cached_tokens=talk.cached_tokens,
             output_tokens=talk.output_tokens,
+            reasoning_tokens=talk.reasoning_tokens,
             usd=talk.usd,
             seconds=talk.seconds + toolbox.seconds,
             served_model=", ".join(talk.served),

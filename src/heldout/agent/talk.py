@@ -38,6 +38,7 @@ class Talk:
         self.input_tokens = 0
         self.cached_tokens = 0
         self.output_tokens = 0
+        self.reasoning_tokens = 0
         self.usd: float | None = 0.0
         self.seconds = 0.0
         self.served: list[str] = []
@@ -133,6 +134,7 @@ class Talk:
         self.input_tokens += reply.usage.input_tokens
         self.cached_tokens += reply.usage.cached_tokens
         self.output_tokens += reply.usage.output_tokens
+        self.reasoning_tokens += reply.usage.reasoning_tokens
         self.usd = None if self.usd is None or reply.usd is None else self.usd + reply.usd
         self.seconds += reply.seconds
         self.estimated = self.estimated or reply.usage.estimated

@@ -68,6 +68,8 @@ class Trace:
     detail: str = ""
     mode: str = "tools"
     counts: Mapping[str, int] = field(default_factory=dict)
+    reasoning_tokens: int = 0
+    """Part of ``output_tokens``."""
 
     @property
     def kept(self) -> Footprint | None:

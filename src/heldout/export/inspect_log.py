@@ -116,6 +116,7 @@ def _sample(one: Exported, name: str) -> dict[str, Any]:
         "output_tokens": row.output_tokens,
         "total_tokens": row.input_tokens + row.output_tokens,
         "input_tokens_cache_read": row.cached_tokens,
+        "reasoning_tokens": row.reasoning_tokens or 0,
     }
     messages = list(_messages(trace.messages, row.model)) if trace else []
     sample: dict[str, Any] = {

@@ -182,11 +182,21 @@ def _crash(error: Exception, entries: Sequence[JournalEntry]) -> Trace:
     )
 
 
+_SPENT = (
+    "calls",
+    "input_tokens",
+    "cached_tokens",
+    "output_tokens",
+    "reasoning_tokens",
+    "usd",
+    "seconds",
+)
+
+
 def _spent(trace: Trace | None, entries: Sequence[JournalEntry]) -> dict[str, Any]:
     """What an attempt cost: as its trace says, else as its journal does."""
     if trace is not None:
-        names = ("calls", "input_tokens", "cached_tokens", "output_tokens", "usd", "seconds")
-        return {name: getattr(trace, name) for name in names}
+        return {name: getattr(trace, name) for name in _SPENT}
     replies = [entry.reply for entry in entries]
     prices = [reply.usd for reply in replies]
     known = [price for price in prices if price is not None]
@@ -195,6 +205,7 @@ def _spent(trace: Trace | None, entries: Sequence[JournalEntry]) -> dict[str, An
         "input_tokens": sum(reply.usage.input_tokens for reply in replies),
         "cached_tokens": sum(reply.usage.cached_tokens for reply in replies),
         "output_tokens": sum(reply.usage.output_tokens for reply in replies),
+        "reasoning_tokens": sum(reply.usage.reasoning_tokens for reply in replies),
         "usd": float(sum(known)) if len(known) == len(prices) else None,
         "seconds": float(sum(reply.seconds for reply in replies)),
     }

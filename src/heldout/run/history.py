@@ -153,6 +153,7 @@ def _stored(reader: TraceReader, row: InvestigationRow) -> Trace:
         input_tokens=row.input_tokens,
         cached_tokens=row.cached_tokens,
         output_tokens=row.output_tokens,
+        reasoning_tokens=row.reasoning_tokens or 0,
         usd=row.usd,
         seconds=row.seconds,
         served_model=row.served_model,

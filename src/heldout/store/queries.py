@@ -94,6 +94,7 @@ class InvestigationRow:
     repeated_calls: int | None = None
     cited_ids: int | None = None
     shown_ids: int | None = None
+    reasoning_tokens: int | None = None
     verdicts: tuple[VerdictRow, ...] = ()
     """In the order they were given; the first is the run's own, the last the newest opinion."""
 

@@ -13,7 +13,8 @@ from heldout.transcript.side_by_side import difference, require_same_world
 
 _FIGURES = (
     "model", "served_model", "brain", "seed", "reason", "detail", "stop_reason", "calls", "steps",
-    "input_tokens", "cached_tokens", "output_tokens", "usd", "seconds", "started", "ended",
+    "input_tokens", "cached_tokens", "output_tokens", "reasoning_tokens", "usd", "seconds",
+    "started", "ended",
 )  # fmt: skip
 
 

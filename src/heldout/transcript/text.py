@@ -69,9 +69,11 @@ def result(row: InvestigationRow) -> str:
 def cost_words(row: InvestigationRow) -> str:
     """Steps, calls, tokens, money, seconds, and how it ended."""
     usd = "cost unknown" if row.usd is None else f"{row.usd:.4f} USD"
+    reasoned = f" ({row.reasoning_tokens:,} reasoning)" if row.reasoning_tokens else ""
     return (
         f"{row.steps} steps in {row.calls} model calls · {row.input_tokens:,} tokens in "
-        f"({row.cached_tokens:,} cached), {row.output_tokens:,} out · {usd} · {row.seconds:.1f} s"
+        f"({row.cached_tokens:,} cached), {row.output_tokens:,} out{reasoned} · {usd}"
+        f" · {row.seconds:.1f} s"
         f" · ended: {row.stop_reason or row.reason}"
     )
 

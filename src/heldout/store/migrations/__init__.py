@@ -10,6 +10,7 @@ from heldout.store.migrations import (
     m003_extended,
     m004_footprint,
     m005_judging,
+    m006_reasoning,
 )
 
 
@@ -28,5 +29,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(3, "extended", m003_extended.STATEMENTS),
     Migration(4, "footprint", m004_footprint.STATEMENTS),
     Migration(5, "judging", m005_judging.STATEMENTS),
+    Migration(6, "reasoning", m006_reasoning.STATEMENTS),
 )
 """In order and without a gap. A step that was ever released is never changed."""
