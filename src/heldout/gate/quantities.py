@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from heldout.gate.amounts import Amount, amounts
@@ -17,6 +18,7 @@ LEAST = 20
 """A smaller number right behind a plain word is anybody's."""
 NEAR = 2
 """How many words before a number its key may stand."""
+_ASSIGNED = re.compile(r"([\w.-]+)[`'\"]?\s*(?:[:=]|=>|:=)\s*[`'\"]?$")
 SENTENCE = 7
 """The same for a small number in words and a key of several words."""
 
@@ -51,7 +53,11 @@ def _tells(amount: Amount, value: Value, words: tuple[str, ...], text: str) -> b
     """True where the number gives the value away: by itself, or because its key stands beside."""
     if amount.small:
         return _led_by(value.key, amount, text)
-    if value.key and (_beside(value.key, words) or _next_to(value.key, amount, text)):
+    if value.key and (
+        _beside(value.key, words)
+        or _next_to(value.key, amount, text)
+        or _assigned(value.key, amount, text)
+    ):
         return True
     if amount.dimension == "number":
         return amount.is_distinctive()
@@ -76,10 +82,19 @@ def _led_by(key: tuple[str, ...], amount: Amount, text: str) -> bool:
     return len(telling) > 1 and all(word in before for word in telling)
 
 
+def _assigned(key: tuple[str, ...], amount: Amount, text: str) -> bool:
+    """True where the number is written as the key's value, as in ``version: 4``."""
+    before = _ASSIGNED.search(text[: amount.start])
+    return bool(before) and "".join(tokens(before[1])) == "".join(key)
+
+
 def _beside(key: tuple[str, ...], words: tuple[str, ...]) -> bool:
-    """True where the telling words of a key of several words all stand in the line."""
+    """True where the telling words of a key of several words all stand in the line, or glued."""
     telling = _telling(key)
-    return len(telling) > 1 and all(word in words for word in telling)
+    if len(telling) < 2:
+        return False
+    whole = "".join(key)
+    return all(word in words for word in telling) or any(whole in word for word in words)
 
 
 def _telling(key: tuple[str, ...]) -> list[str]:
