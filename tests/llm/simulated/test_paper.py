@@ -74,12 +74,14 @@ def solve(
     number: int = 1,
     model: str = "anchored",
     tokens: int = 16_000,
+    skill: str = "",
 ) -> Trace:
     """One investigation of the tiny world with a latent cause."""
 
     async def main() -> Trace:
         incident = Incident(f"i-{number}", "tiny", bench.alert(number), Path(), "")
-        text = Brain({"method.md": brain + "\n"}, ("method.md",))
+        files = {"method.md": brain + "\n", "skills/back/SKILL.md": skill}
+        text = Brain(files, ("method.md",), ("skills/back/SKILL.md",) if skill else ())
         async with open_client(f"sim/{model}@low") as client:
             return await investigate(
                 incident, text, client, Tiny(bench.latent()), model=f"sim/{model}@low",
@@ -115,6 +117,22 @@ def test_a_lesson_moves_the_model_in_every_mode(bench: Any, mode: str):
         for brain in ("Be brief.", LESSON)
     }
     assert found[LESSON] > found["Be brief."]
+
+
+SKILL = f"---\nname: back\ndescription: when requests fail for a service\n---\n{LESSON}\n"
+
+
+@pytest.mark.parametrize("mode", ["json", "notebook"])
+def test_skills_are_read_on_demand_in_every_mode(bench: Any, mode: str):
+    """The harness's own tool stands on paper as well, and what it returns is heeded."""
+    native = solve(bench, "tools", "Be brief.", skill=SKILL)
+    paper = solve(bench, mode, "Be brief.", skill=SKILL)
+    assert native.steps[0].tool == "read_skill"
+    assert [(one.tool, one.args) for one in paper.steps] == [
+        (one.tool, one.args) for one in native.steps
+    ]
+    plain = solve(bench, mode, "Be brief.")
+    assert [one.args for one in plain.steps] != [one.args for one in paper.steps[1:]]
 
 
 def test_a_notebook_that_forgets_still_comes_to_an_end(bench: Any):
