@@ -21,6 +21,7 @@ from heldout.transcript import (
     transcript,
     transcript_plain,
 )
+from heldout.transcript.verdicts import criteria_lines
 
 
 @pytest.fixture(scope="module")
@@ -125,6 +126,33 @@ def test_a_second_opinion_stands_beside_the_first(project: Project, tmp_path: Pa
     assert "FAIL, LATER PASS" in text
     assert "good enough" in text
     assert [one["author"] for one in transcript_plain(found)["verdicts"]] == [None, "Kim"]
+
+
+def test_a_panels_opinions_are_told_one_by_one():
+    """Criteria on a line, then each judge's answers with reasons; a failure, figures, nesting."""
+    said = list(
+        criteria_lines(
+            {
+                "entity": True,
+                "decided_by": "words",
+                "lcs": {"passed": False, "l": {"one": "yes"}},
+                "members": {
+                    "x/judge": {
+                        "result": "fail",
+                        "answers": {"causes": "several", "entity": "yes"},
+                        "reasons": {"causes": "names two"},
+                    },
+                    "y/judge": {"result": "invalid", "failure": "no JSON"},
+                },
+            }
+        )
+    )
+    assert said == [
+        "criteria: entity yes, decided_by words",
+        "lcs: passed no, l.one yes",
+        "- x/judge: fail; causes several (names two); entity yes",
+        "- y/judge: result invalid, failure no JSON",
+    ]
 
 
 def test_the_held_out_half_stays_closed_until_its_score_has_ended(project: Project, tmp_path: Path):

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Iterator, Mapping
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
 import heldout
+from heldout.agent.prompt import MALFORMED
+from heldout.agent.toolbox import read_arguments
 from heldout.errors import UsageError
 from heldout.export.lines import Guard
 from heldout.export.source import Exported, Source
@@ -187,18 +188,12 @@ def _messages(messages: Any, model: str) -> Iterator[dict[str, Any]]:
 
 def _call(call: Mapping[str, Any]) -> dict[str, Any]:
     function = call["function"]
-    try:
-        arguments = json.loads(function["arguments"] or "{}")
-        wrong = "" if isinstance(arguments, dict) else "not an object"
-    except (ValueError, RecursionError):
-        arguments, wrong = {}, "not JSON"
-    plain = {
-        "id": str(call["id"]),
-        "function": function["name"],
-        "arguments": arguments if not wrong else {"written": function["arguments"]},
-        "type": "function",
-    }
-    return {**plain, "parse_error": wrong} if wrong else plain
+    arguments = read_arguments(function["arguments"])
+    plain = {"id": str(call["id"]), "function": function["name"], "type": "function"}
+    if arguments is None or MALFORMED in arguments:
+        written = arguments[MALFORMED] if arguments else function["arguments"]
+        return {**plain, "arguments": {"written": written}, "parse_error": MALFORMED}
+    return {**plain, "arguments": arguments}
 
 
 def _time(at: int) -> str:

@@ -13,8 +13,9 @@ from heldout.export.source import Exported, Source
 class Rewards:
     """One line an investigation, passed or failed.
 
-    ``reward`` is 1 or 0 as the verdict says, ``components`` are the judge's criteria, each from 0
-    to 1. An invalid investigation is left out: a failure of the provider is not the agent's 0.
+    ``reward`` is 1 or 0 as the verdict says, ``components`` are the criteria of the newest judge
+    that gave any, each 1 or 0. An invalid investigation is left out: a failure of the provider is
+    not the agent's 0.
     """
 
     name = "rl"
@@ -33,7 +34,7 @@ def _row(one: Exported) -> dict[str, Any]:
         "prompt": prompt,
         "completion": completion,
         "reward": float(one.verdict.result == "pass"),
-        "components": components(one.verdict.criteria),
+        "components": components(one),
         "steps": len(trace.steps),
         "calls": trace.calls,
         "tokens": {
@@ -57,10 +58,8 @@ def split_prompt(
     return plain[:first], plain[first:]
 
 
-def components(criteria: Mapping[str, Any]) -> dict[str, float]:
-    """The criteria that are yes or no, or a number."""
-    return {
-        name: float(value)
-        for name, value in criteria.items()
-        if isinstance(value, bool | int | float)
-    }
+def components(one: Exported) -> dict[str, float]:
+    """The criteria that held or did not; a person's verdict has none, then a judge's count."""
+    given = [verdict.criteria for verdict in one.row.verdicts if verdict.criteria]
+    criteria = given[-1] if given else {}
+    return {name: float(value) for name, value in criteria.items() if isinstance(value, bool)}

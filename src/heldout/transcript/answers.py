@@ -6,6 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from heldout.agent.prompt import MALFORMED
 from heldout.agent.trace import Step
 from heldout.transcript.events import error_of, parsed, rows_of
 
@@ -23,9 +24,9 @@ def call_words(step: Step, asked: str = "") -> str:
 
     ``asked`` is what the model wrote instead, where its arguments could not be taken in.
     """
-    args: Any = step.args
-    if asked and not args:
-        args = parsed(asked)
+    args: Mapping[str, Any] = step.args or parsed(asked)
+    if MALFORMED in args:
+        args, asked = {}, str(args[MALFORMED])
     words = [f"{name}={_value(value)}" for name, value in args.items()]
     return " ".join([step.tool, *(words or [_cut(asked, SHORT_TEXT)])]).strip()
 

@@ -10,7 +10,8 @@ from heldout.errors import UsageError
 from heldout.transcript.answers import answer_lines, call_words, names_of
 from heldout.transcript.choosing import Found
 from heldout.transcript.page import PIPED, Page
-from heldout.transcript.text import cost_words, criteria_words, result
+from heldout.transcript.text import cost_words, result
+from heldout.transcript.verdicts import criteria_lines
 
 FIRST = ">>"
 """The mark of the first different call; later ones that differ have a ``>``."""
@@ -92,5 +93,5 @@ def _finding(found: Found) -> str:
         f"mechanism: {said.mechanism or 'not stated'}",
     ]
     for verdict in found.row.verdicts[:1]:
-        lines += [f"{verdict.result}: {verdict.reasoning}", criteria_words(verdict.criteria)]
+        lines += [f"{verdict.result}: {verdict.reasoning}", *criteria_lines(verdict.criteria)]
     return "\n".join(lines)

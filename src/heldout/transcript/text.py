@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from datetime import UTC, datetime
-from typing import Any
 
 from heldout.interface import Submission
-from heldout.store.queries import InvestigationRow, RunRow, VerdictRow
+from heldout.store.queries import InvestigationRow, RunRow
 from heldout.transcript.answers import answer_lines, call_words, names_of
 from heldout.transcript.choosing import Found
 from heldout.transcript.events import Event, events
 from heldout.transcript.page import PIPED, Page
+from heldout.transcript.verdicts import verdict_lines
 
 _SHORT_SAID = 700
 
@@ -120,26 +119,6 @@ def _named(value: str | None, names: Mapping[str, str]) -> str:
     if not value:
         return "none"
     return f"{value} ({names[value]})" if value in names else value
-
-
-def verdict_lines(page: Page, verdict: VerdictRow) -> None:
-    """One verdict: who gave it, why, and which criteria held."""
-    when = datetime.fromtimestamp(verdict.at / 1e6, UTC).strftime("%Y-%m-%d %H:%M UTC")
-    who = f"{verdict.author} (a person)" if verdict.author else f"judge {verdict.judge}"
-    page.add(f"{verdict.result} · {who} · {when}", 2)
-    if verdict.reasoning:
-        page.add(verdict.reasoning, 4)
-    if verdict.criteria:
-        page.add(criteria_words(verdict.criteria), 4)
-
-
-def criteria_words(criteria: Mapping[str, Any]) -> str:
-    """``entity yes, change no``."""
-    words = {True: "yes", False: "no"}
-    return "criteria: " + ", ".join(
-        f"{name} {words[value] if isinstance(value, bool) else value}"
-        for name, value in criteria.items()
-    )
 
 
 def listing(run: RunRow, rows: Sequence[InvestigationRow], width: int = PIPED) -> str:
