@@ -440,3 +440,41 @@ def test_litellm_and_the_sdk_stay_out():
         "assert 'openai' in sys.modules and 'litellm' not in sys.modules\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+THOUGHT = {"reasoning_content": "The pool is full.", "reasoning_details": [{"text": "secret"}]}
+
+
+def thinking(**fields: Any) -> wire.Reply:
+    """A reply with one tool call and reasoning beside it."""
+    function = {"name": "look", "arguments": "{}"}
+    calls = [{"id": "c1", "type": "function", "function": function}]
+    return wire.body(wire.completion({"content": None, "tool_calls": calls, **fields}))
+
+
+def two_turns(*replies: wire.Reply) -> list[dict[str, Any]]:
+    """The assistant's message as each request after the first sent it back."""
+
+    async def main(url: str) -> None:
+        async with open_client("local/thinker", base_url=url, bounds=Bounds(**FAST)) as client:
+            reply = await client.complete(HELLO)
+            reply = ModelReply.from_plain(json.loads(json.dumps(reply.plain())))
+            answer = {"role": "tool", "tool_call_id": "c1", "content": "seen"}
+            await client.complete(ModelRequest((*HELLO.messages, reply.message(), answer)))
+
+    with wire.WireServer(*replies) as server:
+        asyncio.run(main(server.url))
+        return [asked.body["messages"][1] for asked in server.requests[1:]]
+
+
+def test_reasoning_beside_an_answer_goes_back_in_the_next_turn():
+    """Servers that demand it get it word for word; one that sent none gets none."""
+    assert two_turns(thinking(**THOUGHT), wire.text("done"))[0].items() >= THOUGHT.items()
+    assert two_turns(thinking(), wire.text("done"))[0].keys() == {"role", "content", "tool_calls"}
+
+
+def test_reasoning_that_is_refused_is_not_sent_again():
+    """An endpoint that sends reasoning and refuses it is asked without."""
+    no = wire.status(400, message="property 'reasoning_content' is unsupported")
+    sent = two_turns(thinking(**THOUGHT), no, wire.text("done"))
+    assert ["reasoning_content" in message for message in sent] == [True, False]

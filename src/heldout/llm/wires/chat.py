@@ -1,7 +1,13 @@
-"""The Chat Completions wire."""
+"""The Chat Completions wire.
+
+Some servers send a model's reasoning beside its answer, and some of those demand it back in the
+next turn. It travels in the assistant's message under
+:data:`~heldout.llm.messages.KEPT` and goes back word for word, unless the endpoint refuses that.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any, ClassVar
 
@@ -20,11 +26,19 @@ from heldout.llm.wires.reading import (
     usage_of,
 )
 
+_THOUGHTS = ("reasoning_content", "reasoning_details")
+_BESIDE = "chat.beside"
+"""Type of what is kept: fields that stood beside a message's own."""
+
 
 @dataclass(frozen=True, slots=True)
 class ChatWire:
-    """Messages go out as they are; the first choice comes back."""
+    """Messages go out as they are; the first choice comes back.
 
+    ``thoughts`` sends reasoning back where it came.
+    """
+
+    thoughts: bool = True
     name: ClassVar[str] = "chat"
     title: ClassVar[str] = "Chat Completions"
     path: ClassVar[str] = "/chat/completions"
@@ -33,7 +47,7 @@ class ChatWire:
         """The request's body."""
         messages: Any = request.messages
         if any(KEPT in message for message in messages):
-            messages = [without_kept(message) for message in messages]
+            messages = [self._message(message) for message in messages]
         body: dict[str, Any] = {"model": model.name, "messages": messages}
         if request.tools:
             body["tools"] = request.tools
@@ -69,6 +83,7 @@ class ChatWire:
         if finish == "content_filter":
             raise filtered(where)
         refusal = message.get("refusal")
+        thoughts = {key: message[key] for key in _THOUGHTS if message.get(key)}
         return ModelReply(
             text=text_of(message.get("content")),
             tool_calls=self._tool_calls(message.get("tool_calls"), where),
@@ -78,10 +93,18 @@ class ChatWire:
             ),
             served_model=served_name(data.get("model")),
             refusal=refusal if isinstance(refusal, str) else "",
+            kept=({"type": _BESIDE, "fields": thoughts},) if thoughts else (),
         )
 
-    def relaxed(self, refusal: str) -> None:
-        """Nothing of this wire is optional."""
+    def relaxed(self, refusal: str) -> ChatWire | None:
+        """Some endpoints send reasoning and refuse to have it back."""
+        about = any(name in refusal for name in _THOUGHTS) and "passed back" not in refusal
+        return ChatWire(thoughts=False) if self.thoughts and about else None
+
+    def _message(self, message: Mapping[str, Any]) -> Mapping[str, Any]:
+        kept = [one for one in message.get(KEPT, ()) if one.get("type") == _BESIDE]
+        message = without_kept(message)
+        return {**message, **kept[0]["fields"]} if kept and self.thoughts else message
 
     def _tool_calls(self, raw: Any, where: str) -> tuple[ToolCall, ...]:
         if raw is None:

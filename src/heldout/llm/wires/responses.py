@@ -30,6 +30,7 @@ from heldout.llm.wires.reading import (
 
 _ENCRYPTED = "reasoning.encrypted_content"
 _FINISH = {"max_output_tokens": "length"}
+_SENT_BACK = ("reasoning", "message", "function_call")
 _ENDED = ("completed", "incomplete", None)
 
 
@@ -131,7 +132,7 @@ def _items(message: Mapping[str, Any]) -> Iterator[Mapping[str, Any]]:
         call_id = message.get("tool_call_id")
         yield {"type": "function_call_output", "call_id": call_id, "output": content}
         return
-    kept: Sequence[Mapping[str, Any]] = message.get(KEPT, ())
+    kept = [one for one in message.get(KEPT, ()) if one.get("type") in _SENT_BACK]
     yield from kept
     # A message whose text was kept, or was read as a call, is not sent a second time.
     if content and not any(item.get("type") == "message" for item in kept):
@@ -174,7 +175,7 @@ def _worth_keeping(items: Sequence[dict[str, Any]]) -> tuple[dict[str, Any], ...
     Reasoning without its content is only a name of something that the provider has not stored;
     the ids of what it belonged to are then dropped with it.
     """
-    items = [one for one in items if one.get("type") in ("reasoning", "message", "function_call")]
+    items = [one for one in items if one.get("type") in _SENT_BACK]
     usable = [one for one in items if one.get("type") != "reasoning" or _has_content(one)]
     while usable and usable[-1]["type"] == "reasoning":  # Refused without what it led to.
         usable.pop()
