@@ -143,7 +143,7 @@ class _Investigation:
         if talk.usd is None:
             raise ConfigError(
                 "limits.max_usd cannot be held: the cost of this model's replies is unknown",
-                mend="Take max_usd away, or name a model of the price table",
+                mend="Take max_usd away, or set the price in prices.toml",
             )
         return "max_usd" if talk.usd >= limits.max_usd else None
 

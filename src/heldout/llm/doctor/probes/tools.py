@@ -54,7 +54,7 @@ class Tools:
         facts = {"turns": 0, "used_result": False, "reasoning_kept": False}
         for turn in range(1, TURNS + 1):
             reply = await subject.ask(messages, tools=TOOLS)
-            facts["reasoning_kept"] |= any(one.get("type") == "reasoning" for one in reply.kept)
+            facts["reasoning_kept"] |= bool(reply.kept)
             if not reply.tool_calls:
                 break
             if wrong := _wrong(reply.tool_calls):
