@@ -17,9 +17,11 @@ from run_stubs import ScriptedClient, case, plan_of, settings_of
 from heldout.errors import UsageError
 from heldout.judge import JudgeChoice
 from heldout.rejudge import Again, agreement_of, agreement_text, judge_again, override
-from heldout.run import outcomes, play
+from heldout.report.judges import judge_notes
+from heldout.run import Terms, outcomes, play
 from heldout.settings import JudgeSettings, Settings
 from heldout.store import Ledger, queries
+from heldout.store.judging import further_opinions
 from heldout.transcript import Wanted
 
 
@@ -239,3 +241,23 @@ def test_a_scored_run_opens_after_its_score_and_to_the_right_process(tmp_path: P
     assert held_out(tmp_path, "tune", run, ended=True) == ["closed", "open", "open"]
     assert held_out(tmp_path, "", run) == ["closed", "open", "open"]
     assert held_out(tmp_path, "rejudge", run) == ["open"] * 3
+
+
+def test_a_report_names_its_judges_and_further_opinions(
+    tmp_path: Path, ledger: Ledger, server: JudgeServer
+):
+    """Nothing of the exact judge alone; an uncalibrated model, one's own, and later opinions are."""
+    run = stored_run(tmp_path, ledger)
+    assert judge_notes(ledger, [run]) == ()
+    override(ledger, Wanted(run, "i1", "before", 0), "pass", name="kim", reason="r")
+    override(ledger, Wanted(run, "i0", "before", 0), "pass", name="kim", reason="r")
+    assert further_opinions(ledger, run) == (2, 1)
+    (note,) = judge_notes(ledger, [run])
+    assert "2 investigations" in note
+    assert "1 of them another" in note
+    terms = Terms(judge="llm", judge_models=("fake/model",), judge_base_url=server.url)
+    own = stored_run(tmp_path, ledger, terms=terms)
+    assert judge_notes(ledger, [own]) == (
+        "JUDGED BY THE MODEL UNDER TEST: fake/model",
+        "judge llm (fake/model): NOT CALIBRATED; run 'heldout judge calibrate'",
+    )

@@ -233,12 +233,14 @@ def _tools(ledger: Ledger, run: str) -> str:
 
 
 def _said(ledger: Ledger, result: RunResult) -> Played:
+    from heldout.judge.calibration import standing
+    from heldout.run.judging import choice_of
     from heldout.run.reduce import final, invalid_share, run_status, summaries
     from heldout.store import queries
 
     plan = result.plan
     spent = queries.cost(ledger, run=result.run)
-    usd = "unknown" if spent.usd is None else f"{spent.usd:.2f}"
+    usd = "unknown" if spent.total_usd is None else f"{spent.total_usd:.2f}"
     lines = []
     for arm in summaries(result.outcomes, plan):
         whole = len(plan.cases)
@@ -259,9 +261,16 @@ def _said(ledger: Ledger, result: RunResult) -> Played:
             f"{why}: {result.absent} not started, {paused} stopped midway; "
             f"'heldout resume {result.run[:8]}' goes on"
         )
-    reasons = {one.reason for one in ends} - {"", "cap"}
+    unjudged = sum(one.reason == "judge" for one in ends)
+    if unjudged:
+        lines.append(
+            f"the judge gave no verdict on {unjudged}; 'heldout resume {result.run[:8]}' asks it "
+            "again and plays nothing twice"
+        )
+    reasons = {one.reason for one in ends} - {"", "cap", "judge"}
     if reasons:
         named = ", ".join(sorted(reasons))
         lines.append(f"invalid because of {named}; mend that, take another --seed")
+    lines += standing(ledger, choice_of(plan.terms), plan.model)
     head = f"run {result.run} · {plan.model} · brain {plan.arms[0].brain.hash[:12]}"
     return Played("\n".join([head, *lines]), status != "error")

@@ -152,6 +152,8 @@ class ReportData:
     tuning: Tuning | None = None
     proposal: ProposalView | None = None
     review: str = ""
+    judges: tuple[str, ...] = ()
+    """What must be said of who judged; empty for the exact judge without further opinions."""
     hashes: tuple[tuple[str, str], ...] = ()
     unfinished: tuple[str, ...] = ()
     """Scores that were begun and not ended."""

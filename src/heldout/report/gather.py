@@ -9,6 +9,7 @@ from heldout.errors import UsageError
 from heldout.llm.names import ModelName
 from heldout.report.data import HalfRow, ProposalView, ReportData, Tuning
 from heldout.report.history import TUNE, tuning_of
+from heldout.report.judges import judge_notes
 from heldout.score import Score, read_score
 from heldout.settings import Settings
 from heldout.stats import mcnemar_exact
@@ -46,9 +47,17 @@ def gather(ledger: Ledger, settings: Settings, name: str = "") -> ReportData:
         tuning=tuning,
         proposal=_proposal_view(proposal, evidence),
         review=_review(proposal),
+        judges=judge_notes(ledger, _runs(ledger, score, job)),
         hashes=_hashes(ledger, score, proposal),
         unfinished=_unfinished(ledger, job),
     )
+
+
+def _runs(ledger: Ledger, score: Score | None, job: str) -> list[str]:
+    """The runs whose verdicts a report rests on: the score's, or those of the job."""
+    if score is not None:
+        return list(score.runs)
+    return [row.run for row in queries.runs(ledger, job=job)] if job else []
 
 
 def _find(ledger: Ledger, name: str) -> tuple[ScoreRow | None, str]:

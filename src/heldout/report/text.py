@@ -21,6 +21,7 @@ def render_text(data: ReportData, *, diff: bool = False) -> str:
     blocks = [_wrap(data.evidence), "", _wrap(data.verdict)]
     if data.review:
         blocks.append(_wrap(f"Review: {data.review}"))
+    blocks += [_wrap(note) for note in data.judges]
     if data.halves:
         blocks += ["", _halves(data)]
     if data.score is not None:

@@ -1,4 +1,4 @@
-"""What the ledger says of judges: how they did on labelled answers."""
+"""What the ledger says of judges: how they did on labelled answers, and further opinions."""
 
 from __future__ import annotations
 
@@ -55,3 +55,14 @@ def remember_calibration(ledger: Ledger, row: CalibrationRow) -> None:
         ],
     )
     ledger.flush()
+
+
+def further_opinions(ledger: Ledger, run: str) -> tuple[int, int]:
+    """How many of a run's attempts have more than one verdict, and whose newest differs."""
+    sql = (
+        "SELECT count(*) AS further, count_if(first <> newest) AS differing FROM"
+        " (SELECT arg_min(result, rowid) AS first, arg_max(result, rowid) AS newest"
+        " FROM verdicts WHERE run = ? GROUP BY incident, arm, repeat, attempt HAVING count(*) > 1)"
+    )
+    row = ledger.read(sql, [run])[0]
+    return int(row["further"]), int(row["differing"] or 0)
