@@ -7,23 +7,24 @@ from typing import Any
 
 from heldout.llm.simulated import anchored, scattered
 from heldout.llm.simulated.desk import Call, Desk, Steps
-from heldout.llm.simulated.guidance import Guidance, read_guidance
+from heldout.llm.simulated.guidance import read_guidance
 from heldout.llm.simulated.mind import Mind, Temper
 from heldout.llm.simulated.paper import call_key, step_text
 from heldout.llm.simulated.replies import call_reply, text_reply
 from heldout.llm.simulated.transcript import (
-    NOTHING,
     READ_SKILL,
     SUBMIT,
     Transcript,
     read_transcript,
 )
+from heldout.llm.simulated.underway import Underway, Waiting
 
 Program = Callable[[Desk, Transcript], Steps[None]]
 _PROGRAMS: Mapping[str, tuple[Temper, Program]] = {
     "anchored": (anchored.TEMPER, anchored.investigate),
     "scattered": (scattered.TEMPER, scattered.investigate),
 }
+_WAITING = Waiting()
 _EPOCH = 1_600_000_000.0
 """Where an alert without a time is placed; tools then answer with empty windows."""
 
@@ -31,12 +32,10 @@ _EPOCH = 1_600_000_000.0
 def reply(body: Mapping[str, Any]) -> dict[str, Any]:
     """The next message of the agent that the request names."""
     transcript = read_transcript(body)
-    temper, program = _PROGRAMS[base_name(transcript.model)]
-    desk = Desk(transcript.alert, _mind(transcript, temper), transcript.alert.fired or _EPOCH)
-    call = next_call(transcript, desk, program)
-    if call is not None and call.tool in transcript.offered:
-        return _step(body, transcript, call)
-    return _conclusion(body, transcript, desk)
+    played = _played(transcript)
+    if played.call is not None and played.call.tool in transcript.offered:
+        return _step(body, transcript, played.call)
+    return _conclusion(body, transcript, played.desk)
 
 
 def _step(body: Mapping[str, Any], transcript: Transcript, call: Call) -> dict[str, Any]:
@@ -55,35 +54,33 @@ def knows(model: str) -> bool:
     return base_name(model) in _PROGRAMS
 
 
-def next_call(transcript: Transcript, desk: Desk, program: Program) -> Call | None:
-    """Run the program over every answer so far; ``None`` when it has come to its end.
-
-    Tools that were never offered are passed over as if they had failed.
-    """
-    steps = program(desk, transcript)
-    usable = {*transcript.offered, *transcript.called}
-    answers = iter(transcript.answers)
-    try:
-        call = next(steps)
-        while True:
-            if call.tool not in usable:
-                call = steps.send(NOTHING)
-                continue
-            if transcript.kept is None:
-                answer = next(answers, None)
-            else:
-                answer = transcript.kept.get(call_key(call.tool, call.args))
-            if answer is None:
-                return call
-            call = steps.send(answer)
-    except StopIteration:
-        return None
+def _played(transcript: Transcript) -> Underway:
+    """The program after every answer so far: anew over a notebook, else on from where it waits."""
+    name = base_name(transcript.model)
+    temper, program = _PROGRAMS[name]
+    usable = frozenset({*transcript.offered, *transcript.called})
+    told = _told(transcript)
+    begun = (name, transcript.effort, transcript.seed, transcript.system, told)
+    key = (*begun, transcript.alert, usable)
+    found = None if transcript.kept is not None else _WAITING.resume(key, transcript.answers)
+    if found is None:
+        mind = _mind(transcript, temper, told)
+        desk = Desk(transcript.alert, mind, transcript.alert.fired or _EPOCH)
+        found = Underway(desk, program(desk, transcript))
+    if transcript.kept is not None:
+        kept = transcript.kept
+        found.go_on(usable, lambda call: kept.get(call_key(call.tool, call.args)))
+        return found
+    answers = found.take(transcript.answers)
+    found.go_on(usable, lambda _: next(answers, None))
+    _WAITING.keep(key, transcript.answers, found)
+    return found
 
 
-def _mind(transcript: Transcript, temper: Temper) -> Mind:
+def _mind(transcript: Transcript, temper: Temper, told: str) -> Mind:
     return Mind(
         temper=temper,
-        guidance=_guidance(transcript),
+        guidance=read_guidance(told),
         model=base_name(transcript.model),
         effort=transcript.effort,
         seed=transcript.seed,
@@ -91,14 +88,14 @@ def _mind(transcript: Transcript, temper: Temper) -> Mind:
     )
 
 
-def _guidance(transcript: Transcript) -> Guidance:
-    """What the system prompt and the skills read so far ask for."""
+def _told(transcript: Transcript) -> str:
+    """The system prompt and the skills read so far."""
     read = [
         answer.text
         for name, answer in zip(transcript.called, transcript.answers, strict=True)
         if name == READ_SKILL
     ]
-    return read_guidance("\n\n".join([transcript.system, *read]))
+    return "\n\n".join([transcript.system, *read])
 
 
 def _conclusion(body: Mapping[str, Any], transcript: Transcript, desk: Desk) -> dict[str, Any]:
