@@ -24,7 +24,12 @@ EXIT_CODES = """\
 
 def verbs() -> list[str]:
     """The names of all verbs, in the order of the help."""
-    listing = help_of().split("Commands:")[1]
+    return listed(help_of())
+
+
+def listed(text: str) -> list[str]:
+    """The names of the commands in a help text."""
+    listing = text.split("Commands:")[1]
     lines = [line for line in listing.splitlines() if line[:2] == "  " and line[2:3].strip()]
     return [line.split()[0] for line in lines]
 
@@ -75,7 +80,10 @@ def render() -> str:
     parts += ["## Errors", f"```text\n{tree.rstrip()}\n```", "## Commands"]
     parts += [f"```text\n{help_of()}\n```"]
     for verb in verbs():
-        parts += [f"### heldout {verb}", f"```text\n{help_of(verb)}\n```"]
+        text = help_of(verb)
+        parts += [f"### heldout {verb}", f"```text\n{text}\n```"]
+        for word in listed(text) if "Commands:" in text else ():
+            parts += [f"#### heldout {verb} {word}", f"```text\n{help_of(verb, word)}\n```"]
     return "\n\n".join(parts) + "\n"
 
 
