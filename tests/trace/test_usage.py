@@ -109,7 +109,7 @@ def test_suggestions_carry_their_evidence(counted: Usage):
         "graph: query_metrics: unavailable 2 times by 2 investigations",
         "brain: 80 % of 10 change searches do not reach before the day of the alert; 4 of them",
         "brain: 4 of 12 names in diagnoses exist nowhere",
-        "tools: tool 'check_health' was never called in 4 investigations",
+        "tools: never called in 4 investigations: check_health, compare_state",
     ):
         assert wanted in said, wanted
 

@@ -143,7 +143,8 @@ def _sample(one: Exported, name: str) -> dict[str, Any]:
         said = f"{row.reason}: {row.detail}"
         sample["error"] = {"message": said, "traceback": "", "traceback_ansi": ""}
     if row.stop_reason in _LIMITS:
-        sample["limit"] = {"type": _LIMITS[row.stop_reason], "limit": 0}
+        most = one.run.manifest["limits"][row.stop_reason]
+        sample["limit"] = {"type": _LIMITS[row.stop_reason], "limit": most}
     return sample
 
 

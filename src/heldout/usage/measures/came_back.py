@@ -171,7 +171,8 @@ class CallsPerTool(Measure):
 
     def suggest(self, found: Finding) -> Iterable[Suggestion]:
         """Tools that nobody called."""
-        for row in found.rows:
-            if not row.count:
-                text = f"tool '{row.name}' was never called in {found.of} investigations"
-                yield Suggestion("tools", text, 0, found.of)
+        never = [row.name for row in found.rows if not row.count]
+        if never:
+            said = times(found.of, "investigation")
+            text = f"never called in {said}: {', '.join(never)}"
+            yield Suggestion("tools", text, 0, found.of)
