@@ -38,6 +38,7 @@ class Handler(BaseHTTPRequestHandler):
     """Reads the request, then lets the next reply of the script write whatever it wants."""
 
     protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True  # Headers and body are two packets: 40 ms otherwise.
     server: Any
     asked: Asked
 
