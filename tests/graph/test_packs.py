@@ -141,8 +141,20 @@ def test_kubectl_reads_only(packs: Session):
         assert error(packs, "kubectl", command=command)["type"] == "bad_argument"
     assert error(packs, "kubectl", command="get pods -n nope")["type"] == "unknown_id"
     assert "quay-core-a" in error(packs, "kubectl", command="get pod quay-core-q")["near"]
+    assert error(packs, "kubectl", command="get pods --sort-by=.x")["type"] == "unavailable"
+    wrong = error(packs, "kubectl", command="get pods --field-selector spec.x=1")
+    assert "status.phase" in wrong["near"]
     assert error(packs, "kubectl", command="logs quay-core-a --previous")["type"] == "unavailable"
     assert error(packs, "kubectl", command="top pods")["type"] == "unavailable"
+
+
+def test_kubectl_selects_by_label_and_field(packs: Session):
+    """Selectors pick what they pick upstream; nothing picked is said, not refused."""
+    assert out(packs, "kubectl", "get pods -l app=quay-core -o name | wc -l") == "2"
+    assert out(packs, "kubectl", "get pods -l 'app in (x, quay-core),!gone' -o name | wc -l") == "2"
+    assert out(packs, "kubectl", "get pods -l app!=quay-core") == "No resources found"
+    by_field = "get pods --field-selector status.phase=Running,metadata.name!=quay-core-a -o name"
+    assert out(packs, "kubectl", by_field).split() == ["pod/quay-core-b", eid(10)]
 
 
 def test_a_hostile_line_stays_one_line_of_data(packs: Session):

@@ -151,7 +151,9 @@ def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: In
         terms=Terms.from_plain(said.get("terms", {})),
         pins=said["pins"],
     )
-    if plan.manifest() != {"terms": plan.manifest()["terms"], **said}:
+    plain = plan.manifest()
+    # What an older heldout did not say of the terms is the default.
+    if plain != {**said, "terms": {**plain["terms"], **said.get("terms", {})}}:
         raise ConfigError(
             "the stored manifest does not describe its own cases",
             where=f"run {row.run}",

@@ -35,7 +35,9 @@ def main(argv: list[str]) -> int:
         ctypes.CDLL(None).prctl(_ADOPT_ORPHANS, 1, 0, 0, 0)
     if told["hide"]:
         home = told["read_only"]
-        hide([Path(path) for path in told["hide"]], Path(home) if home else None)
+        paths = [Path(path) for path in told["hide"]]
+        if not hide(paths, Path(home) if home else None):
+            print("heldout: this kernel cannot keep the program from files", file=sys.stderr)
     try:
         program = subprocess.Popen(argv[2:], stdin=subprocess.DEVNULL, start_new_session=True)
     except OSError as error:

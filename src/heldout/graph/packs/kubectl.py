@@ -38,7 +38,8 @@ from heldout.graph.tools.refusals import Refusal
 
 _OPTIONS: Mapping[str, str] = {
     "-n": "namespace=", "--namespace": "namespace=", "-A": "all", "--all-namespaces": "all",
-    "-l": "selector=", "--selector": "selector=", "-o": "output=", "--output": "output=",
+    "-l": "selector=", "--selector": "selector=", "--field-selector": "fields=",
+    "-o": "output=", "--output": "output=",
     "--context": "context=", "-p": "previous", "--previous": "previous", "--tail": "tail=",
     "--since": "since=", "--since-time": "since=", "--until": "until=", "--for": "for=",
     "--level": "level=", "--show-managed-fields": "managed", "--no-headers": "bare",
@@ -68,7 +69,12 @@ def kubectl(reader: Reader, args: Args) -> TextPage:
     if run is None:
         raise Refusal("bad_argument", f"no command '{verb[:40]}'", near(verb, _VERBS) or _VERBS)
     namespace = "" if command.get("all") else command.get("namespace")
-    scope = scope_of(reader, command.get("context"), namespace, command.get("selector"))
+    if command.get("sort") and "event" not in command.words[:2][-1]:
+        raise Refusal("unavailable", "--sort-by is for events only, which come newest first")
+    scope = scope_of(
+        reader,
+        Scope(command.get("context"), namespace, command.get("selector"), command.get("fields")),
+    )
     page = run(reader, command, words, scope, args["offset"])
     if not command.filters:
         return page
@@ -294,10 +300,10 @@ TOOL = Tool(
     "kubectl",
     "Run kubectl, reading only: get, describe, logs, events, top, rollout history, api-resources, "
     "config get-contexts, version (tells the present time). Options: -n, -A, --context, -l, "
-    "-o yaml|json|wide|name, --show-labels, --show-managed-fields; logs also --since, --until, "
-    "--tail, --level, --previous; events also --for TYPE/NAME, --since, --until. Without -n every "
-    "namespace is shown, without --context every cluster. Lines of logs and events come newest "
-    "first. The uid of an object is its entity id; change ids begin with c-, ids of log lines "
+    "--field-selector, -o yaml|json|wide|name, --show-labels, --show-managed-fields; logs also "
+    "--since, --until, --tail, --level, --previous; events also --for TYPE/NAME, --since, "
+    "--until. Without -n every namespace is shown, without --context every cluster. Lines of logs "
+    "and events come newest first. The uid of an object is its entity id; change ids begin with c-, ids of log lines "
     "with l-. '| grep', '| head', '| tail' and '| wc -l' work; there is no other shell.",
     (
         text("command", "The command line, such as 'kubectl get pods -n web -o wide'.",

@@ -102,11 +102,12 @@ _ALL = ("Pod", "K8sService", "Deployment", "StatefulSet", "DaemonSet", "ReplicaS
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """Where to look: one cluster and namespace, or (empty) all of them, and a label selector."""
+    """Where to look: one cluster and namespace, or (empty) all of them, and two selectors."""
 
     context: str = ""
     namespace: str = ""
     selector: str = ""
+    fields: str = ""
 
 
 def resources_of(word: str) -> list[Resource]:
@@ -133,9 +134,10 @@ def clusters(reader: Reader) -> tuple[str, ...]:
     return tuple(sorted(found - {""}))
 
 
-def scope_of(reader: Reader, context: str, namespace: str, selector: str) -> Scope:
+def scope_of(reader: Reader, scope: Scope) -> Scope:
     """The scope that options name; a context or namespace that is not there is refused."""
     known = clusters(reader)
+    context, namespace = scope.context, scope.namespace
     if context and context not in known:
         raise Refusal("bad_argument", f"no context '{context[:60]}'", near(context, known) or known)
     if namespace:
@@ -145,8 +147,9 @@ def scope_of(reader: Reader, context: str, namespace: str, selector: str) -> Sco
             raise Refusal(
                 "unknown_id", f"namespaces '{namespace[:60]}' not found", near(namespace, spaces)
             )
-    _selector(selector)
-    return Scope(context, namespace, selector)
+    _selector(scope.selector)
+    _field_terms(scope.fields)
+    return scope
 
 
 def objects(
@@ -183,7 +186,41 @@ def _inside(reader: Reader, one: Entity, resource: Resource, scope: Scope) -> bo
     elsewhere = scope.namespace and reader.graph.namespace(one)[1] != scope.namespace
     if elsewhere and resource.namespaced:
         return False
+    if scope.fields and not all(
+        (value == _field(reader, one, key)) == equal
+        for key, equal, value in _field_terms(scope.fields)
+    ):
+        return False
     return not scope.selector or selected(scope.selector, labels_of(reader, one))
+
+
+_FIELDS = ("metadata.name", "metadata.namespace", "metadata.uid", "status.phase", "spec.nodeName")
+_FIELD_TERM = re.compile(r"([\w.]+)(==|=|!=)([\w.:-]*)")
+
+
+def _field_terms(text: str) -> list[tuple[str, bool, str]]:
+    """The terms of a field selector: key, whether it must be equal, value."""
+    found = []
+    for term in text.split(",") if text else ():
+        match = _FIELD_TERM.fullmatch(term.strip())
+        if match is None or match[1] not in _FIELDS:
+            raise Refusal(
+                "bad_argument", f"'{term[:60]}' selects by no field that is offered", _FIELDS
+            )
+        found.append((match[1], match[2] != "!=", match[3]))
+    return found
+
+
+def _field(reader: Reader, one: Entity, key: str) -> str:
+    if key == "metadata.name":
+        return one.name
+    if key == "metadata.namespace":
+        return reader.graph.namespace(one)[1]
+    if key == "metadata.uid":
+        return one.id
+    if key == "spec.nodeName":
+        return next((e.name for e in reader.graph.out(one.id, "runs_on") if e.kind == "Node"), "")
+    return str(reader.graph.fact(one.id, "phase") or "")
 
 
 def labels_of(reader: Reader, one: Entity) -> dict[str, str]:
