@@ -303,8 +303,9 @@ TOOL = Tool(
     "--field-selector, -o yaml|json|wide|name, --show-labels, --show-managed-fields; logs also "
     "--since, --until, --tail, --level, --previous; events also --for TYPE/NAME, --since, "
     "--until. Without -n every namespace is shown, without --context every cluster. Lines of logs "
-    "and events come newest first. The uid of an object is its entity id; change ids begin with c-, ids of log lines "
-    "with l-. '| grep', '| head', '| tail' and '| wc -l' work; there is no other shell.",
+    "and events come newest first. The uid of an object is its entity id; change ids begin with "
+    "c-, ids of log lines with l-. '| grep', '| head', '| tail' and '| wc -l' work; there is no "
+    "other shell.",
     (
         text("command", "The command line, such as 'kubectl get pods -n web -o wide'.",
              required=True),
