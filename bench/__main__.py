@@ -10,8 +10,8 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_BY_DEFAULT = {"figures", "performance", "recall"}
-"""These rewrite pages, so they run only when they are named."""
+NOT_BY_DEFAULT = {"drivers", "figures", "performance", "recall"}
+"""These rewrite pages or serve another bench, so they run only when they are named."""
 
 
 def benches() -> list[str]:

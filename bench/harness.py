@@ -179,7 +179,7 @@ async def measure(name: str, url: str, conversations: int, concurrency: int) -> 
 class Server:
     """``bench.server`` as a child process on a free port."""
 
-    def __init__(self, latency_ms: int) -> None:
+    def __init__(self, latency_ms: int, turns: int = STEPS - 1, final: str = "tool") -> None:
         with socket.socket() as probe:
             probe.bind(("127.0.0.1", 0))
             port = probe.getsockname()[1]
@@ -188,7 +188,8 @@ class Server:
             **os.environ,
             "PORT": str(port),
             "LATENCY_MS": str(latency_ms),
-            "TOOL_TURNS": str(STEPS - 1),
+            "TOOL_TURNS": str(turns),
+            "FINAL": final,
         }
         script = Path(__file__).with_name("server.py")
         self._process = subprocess.Popen([sys.executable, str(script)], env=environment)

@@ -1,7 +1,8 @@
 """A fake OpenAI-compatible server: fixed latency, stateless, deterministic.
 
 It answers with a tool call until the request holds ``TOOL_TURNS`` tool messages, then with a final
-call of ``submit_diagnosis`` (or a text, with ``FINAL=text``). Environment: ``LATENCY_MS`` (100),
+call of ``submit_diagnosis`` (or a text, with ``FINAL=text``). dspy.ReAct, which asks for fields of
+text instead of tool calls, gets them in DSPy's own form. Environment: ``LATENCY_MS`` (100),
 ``TOOL_TURNS`` (19, so 20 calls), ``PORT`` (8911), ``FAIL_EVERY`` (every n-th request is a 429; 0 =
 never), ``FINAL``. ``GET /stats`` tells requests, peak in flight and CPU seconds.
 """
@@ -38,10 +39,27 @@ def _call(number: int, name: str, arguments: dict[str, Any]) -> dict[str, Any]:
     }
 
 
+def _fields(**fields: str) -> dict[str, Any]:
+    parts = [f"[[ ## {name} ## ]]\n{value}" for name, value in fields.items()]
+    return {"role": "assistant", "content": "\n\n".join([*parts, "[[ ## completed ## ]]"])}
+
+
+def _react(body: bytes) -> dict[str, Any]:
+    done = body.count(b"[[ ## observation_")
+    if b"next_tool_name" not in body:
+        return _fields(reasoning="It was lowered.", answer="ROOT CAUSE: the pool was lowered.")
+    if done < TURNS:
+        told = json.dumps({"query": f"changes before onset page {done}"})
+        return _fields(next_thought="Look.", next_tool_name="query_graph", next_tool_args=told)
+    return _fields(next_thought="Enough.", next_tool_name="finish", next_tool_args="{}")
+
+
 def _answer(number: int, body: bytes) -> bytes:
     turns = body.count(b'"role":"tool"') + body.count(b'"role": "tool"')
     finish = "tool_calls"
-    if turns < TURNS:
+    if b"[[ ## " in body:
+        message, finish = _react(body), "stop"
+    elif turns < TURNS:
         message = _call(number, "query_graph", {"query": f"changes before onset page {turns}"})
     elif FINAL == "tool":
         message = _call(number, "submit_diagnosis", {"mechanism": "pool lowered days before"})

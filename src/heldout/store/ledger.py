@@ -34,6 +34,10 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": "false",
     "autoload_known_extensions": "false",
 }
+GATHER_SECONDS = 0.05
+"""How long rows that nobody waits for may gather before they are committed: planning an INSERT and
+syncing the file cost the same for one row and for fifty. What has not been committed yet has landed
+as a file before it was handed over."""
 _CHUNK = 1000
 """Rows per INSERT: enough to spread its cost, few enough to stay within one of DuckDB's vectors."""
 
@@ -237,12 +241,7 @@ class Ledger:
         cursor = self._cursor()
         stop = False
         while not stop:
-            items = [self._queue.get()]
-            while True:
-                try:
-                    items.append(self._queue.get_nowait())
-                except queue.Empty:
-                    break
+            items = self._gathered()
             groups = [item for item in items if isinstance(item, _Group)]
             if groups and self._failure is None:
                 self._commit(cursor, groups)
@@ -252,6 +251,18 @@ class Ledger:
                     self._answer(item)
             stop = None in items
         cursor.close()
+
+    def _gathered(self) -> list[_Group | Future[None] | None]:
+        """What one transaction takes: the groups of a short while, unless somebody waits."""
+        items = [self._queue.get()]
+        until = time.monotonic() + GATHER_SECONDS
+        while True:
+            hurry = not isinstance(items[-1], _Group)
+            try:
+                wait = 0.0 if hurry else max(0.0, until - time.monotonic())
+                items.append(self._queue.get(timeout=wait) if wait else self._queue.get_nowait())
+            except queue.Empty:
+                return items
 
     def _answer(self, waiting: Future[None]) -> None:
         if not waiting.set_running_or_notify_cancel():
