@@ -65,6 +65,8 @@ class Opinion:
     answers: Mapping[str, Answer] = field(default_factory=dict)
     lcs: Mapping[str, str] | None = None
     failure: str = ""
+    served: str = ""
+    """The name that the provider gave itself, where it says one."""
     refused: bool = False
     """True where the provider refused for good: the key or the model's name is wrong."""
     spent: Spent = field(default_factory=Spent)
@@ -80,6 +82,7 @@ class Opinion:
             return {"result": "invalid", "failure": self.failure[:300]}
         return {
             "result": "pass" if self.passed else "fail",
+            "served": self.served,
             "answers": {name: one.choice for name, one in sorted(self.answers.items())},
             "reasons": {name: one.reason for name, one in sorted(self.answers.items())},
         }
@@ -154,6 +157,7 @@ class Member:
                 criteria=strict_criteria(truth, answers),
                 answers=answers,
                 lcs=_lcs(reply.text, lcs),
+                served=reply.served_model,
                 spent=spent,
             )
         return Opinion(self.model, failure=f"no usable answer, twice: {problem}", spent=spent)

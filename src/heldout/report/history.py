@@ -183,11 +183,12 @@ def _stages(
         name = _STAGES.get(run.purpose, run.purpose)
         spent = queries.cost(ledger, run=run.run)
         held = stages.get(name, Stage(name, 0, 0, 0.0, 0.0))
-        usd = None if held.usd is None or spent.usd is None else held.usd + spent.usd
+        paid = spent.total_usd
+        usd = None if held.usd is None or paid is None else held.usd + paid
         stages[name] = Stage(
             name,
             held.investigations + spent.investigations,
-            held.tokens + spent.input_tokens + spent.output_tokens,
+            held.tokens + spent.total_tokens,
             usd,
             held.seconds + spent.seconds,
         )

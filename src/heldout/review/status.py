@@ -73,8 +73,8 @@ def _line(
     for run in runs(ledger, model=model):
         spent = cost(ledger, run=run.run)
         total += spent.investigations
-        known = known and spent.usd is not None
-        usd += spent.usd or 0.0
+        known = known and spent.total_usd is not None
+        usd += spent.total_usd or 0.0
     released = [row for row in releases(ledger, model=model) if row.action == "release"]
     return ModelStatus(
         model=model,

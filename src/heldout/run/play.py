@@ -103,8 +103,7 @@ def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) ->
     if caps is None:
         return Budget(Caps())
     spent = stored.cost(ledger, job=plan.job) if plan.job else stored.cost(ledger, run=run)
-    tokens = spent.input_tokens + spent.output_tokens + spent.judge_tokens
-    return Budget(caps, usd=spent.total_usd, tokens=tokens)
+    return Budget(caps, usd=spent.total_usd, tokens=spent.total_tokens)
 
 
 def _open_client(settings: Settings, plan: Plan) -> Client:

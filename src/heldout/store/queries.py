@@ -226,6 +226,11 @@ class Cost:
             return None
         return self.usd + self.judge_usd
 
+    @property
+    def total_tokens(self) -> int:
+        """Tokens in and out, of investigating and judging together."""
+        return self.input_tokens + self.output_tokens + self.judge_tokens
+
 
 def _typed(row: dict[str, Any]) -> dict[str, Any]:
     """Columns ``x_json`` become ``x``, parsed."""

@@ -196,8 +196,8 @@ async def _sit(
         watch = await asyncio.to_thread(read_watch, settings)
     log = JobLog(ledger, options.job)
     paid, spent = cost(ledger, job=options.job), log.spent()
-    usd = None if paid.usd is None or spent.usd is None else paid.usd + spent.usd
-    tokens = paid.input_tokens + paid.output_tokens + spent.tokens
+    usd = None if paid.total_usd is None or spent.usd is None else paid.total_usd + spent.usd
+    tokens = paid.total_tokens + spent.tokens
     tell = tools.on_event
     player = Player(
         settings=settings,
@@ -362,7 +362,7 @@ class _Sitting:
         job, state = self.job, self.state
         ledger, options = job.player.ledger, job.options
         paid, spent = cost(ledger, job=options.job), job.log.spent()
-        usd = None if paid.usd is None or spent.usd is None else paid.usd + spent.usd
+        usd = None if paid.total_usd is None or spent.usd is None else paid.total_usd + spent.usd
         solved = [one for one in state.solved.values() if one is not None]
         result = TuneResult(
             job=options.job,
@@ -376,7 +376,7 @@ class _Sitting:
             rounds=state.round,
             train=(sum(solved), len(job.cases)),
             investigations=paid.investigations,
-            tokens=paid.input_tokens + paid.output_tokens + spent.tokens,
+            tokens=paid.total_tokens + spent.tokens,
             usd=usd,
             seconds=time.monotonic() - self.began,
             evidence=evidence,
