@@ -93,7 +93,7 @@ def test_groups_split_by_arm_and_verdict(counted: Usage):
         "after pass": 2,
         "after fail": 0,
     }
-    assert all(one.share is None for one in counted.groups[2].findings)
+    assert all(one.share is None for one in counted.groups[3].findings)
     whole = measured(counted, "unknown_tools", "all")
     assert (whole.count, whole.of) == (2, 44)
 
@@ -160,8 +160,11 @@ def test_a_page_names_undefined_and_all_groups(counted: Usage):
     assert "Where the windows of change searches begin" in text
     assert "kubectl_logs  2  in 2" in text
     assert "\x1b" not in text
+    assert max(map(len, text.splitlines())) <= 100
+    narrow = render_usage(counted, width=60).split("\n\n")
+    assert sum("tool calls per investigation" in part for part in narrow) == 7
     plain = usage_plain(counted)
-    assert plain["groups"][2]["measures"]["windows"]["share"] is None
+    assert plain["groups"][3]["measures"]["windows"]["share"] is None
 
 
 def test_usage_of_the_held_out_half_waits_for_its_score(project: Project, tmp_path: Path):

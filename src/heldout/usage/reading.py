@@ -130,7 +130,8 @@ def _groups(gathering: _Gathering, arms: Sequence[str]) -> tuple[Group, ...]:
     if len(arms) == 1:
         keys += [("", "pass"), ("", "fail")]
     else:
-        keys += [(arm, verdict) for arm in arms for verdict in ("", "pass", "fail")]
+        keys += [(arm, "") for arm in arms]
+        keys += [(arm, verdict) for arm in arms for verdict in ("pass", "fail")]
     return tuple(gathering.group(arm, verdict) for arm, verdict in keys)
 
 

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from heldout.compare.text import table
 from heldout.transcript import Page
 from heldout.usage.measure import Finding, Row, percent
-from heldout.usage.reading import Usage
+from heldout.usage.reading import Group, Usage
 
 MOST_ROWS = 8
 _PLACES = {
@@ -32,17 +32,42 @@ def render_usage(usage: Usage, *, rows: int = MOST_ROWS, width: int = 100) -> st
         + (f", {usage.invalid} invalid ones left out" if usage.invalid else "")
     )
     page.lines.append("")
-    page.lines += table([("", *(one.name for one in usage.groups)), *_lines(usage)]).split("\n")
+    _overview(page, usage)
     for finding in whole.findings:
         _detail(page, finding, rows)
     _suggested(page, usage)
     return page.text()
 
 
-def _lines(usage: Usage) -> Iterator[tuple[str, ...]]:
+def _overview(page: Page, usage: Usage) -> None:
+    """A line a measure and a column a group, in as many tables as the page's width asks for.
+
+    With several arms their verdicts have tables of their own. What was never counted stands in the
+    first table alone.
+    """
+    arms = [one for one in usage.groups if one.arm and not one.verdict]
+    split = 1 + len(arms) if arms else len(usage.groups)
+    first = True
+    groups, rest = list(usage.groups[:split]), list(usage.groups[split:])
+    while groups:
+        taken = len(groups)
+        while taken > 1 and _width(_table(usage, groups[:taken], first)) > page.width:
+            taken -= 1
+        page.lines += ([] if first else [""]) + _table(usage, groups[:taken], first)
+        groups, rest = (groups[taken:], rest) if groups[taken:] else (rest, [])
+        first = False
+
+
+def _table(usage: Usage, groups: Sequence[Group], every: bool) -> list[str]:
+    lines: list[tuple[str, ...]] = [("", *(one.name for one in groups))]
     for index, finding in enumerate(usage.whole.findings):
-        cells = (value(group.findings[index]) for group in usage.groups)
-        yield (finding.title, *cells)
+        if every or finding.count:
+            lines.append((finding.title, *(value(one.findings[index]) for one in groups)))
+    return table(lines).split("\n")
+
+
+def _width(lines: Sequence[str]) -> int:
+    return max(len(line) for line in lines)
 
 
 def value(finding: Finding) -> str:

@@ -62,7 +62,7 @@ class Malformed(Measure):
     """Calls that could not be read at all, or lack what they need."""
 
     key = "malformed"
-    title = "calls that were no JSON or lacked an argument"
+    title = "calls without JSON or a needed argument"
     unit = "tool calls"
 
     def count(self, play: Play) -> Tally:

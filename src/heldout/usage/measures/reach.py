@@ -64,7 +64,7 @@ class Walks(Measure):
     """Neighbours of neighbours that were asked for one call at a time."""
 
     key = "walks"
-    title = f"investigations that walked {LONG_WALK} hops or more one call at a time"
+    title = f"walks of {LONG_WALK} hops or more by single calls"
     unit = "investigations with neighbours"
     detail = "longest walks, one call a hop"
 
@@ -108,7 +108,7 @@ class Windows(Measure):
     """Searches for changes that end at the day of the incident."""
 
     key = "windows"
-    title = "change searches that do not reach before the day of the alert"
+    title = "change searches bounded to the alert's day"
     unit = "change searches"
     detail = "where the windows of change searches begin"
 

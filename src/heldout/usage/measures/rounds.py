@@ -41,7 +41,7 @@ class SameAnswers(Measure):
     """Other calls that brought the very answer of an earlier one."""
 
     key = "same_answers"
-    title = "other calls that brought an earlier answer again"
+    title = "other calls with an earlier answer"
     unit = "answers with rows"
 
     def count(self, play: Play) -> Tally:
@@ -64,7 +64,7 @@ class GiveUps(Measure):
     """Investigations that ended without a diagnosis of their own, and those that named nothing."""
 
     key = "give_ups"
-    title = "investigations that gave up or ran into a limit"
+    title = "investigations that gave up or met a limit"
     unit = "investigations"
     detail = "how investigations ended"
 
