@@ -1,7 +1,7 @@
 """The same task and server, driven by heldout and by others: ``python -m bench peers``.
 
 Inspect is an extra of this bench: where this Python lacks it, that of ``.venv-bench`` is asked
-(``python -m venv .venv-bench && .venv-bench/bin/pip install --group bench``).
+(``python -m venv .venv-bench``, then ``pip install --group bench`` in it with pip 25.1 or later).
 """
 
 from __future__ import annotations
