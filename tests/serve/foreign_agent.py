@@ -85,6 +85,9 @@ async def act(word: str, session: ClientSession) -> None:
     elif name == "calls":
         for number in range(int(value)):
             await session.call_tool("search_entities", {"query": f"a{number}"})
+    elif name == "skill":
+        result = await session.call_tool("read_skill", {"name": value})
+        print("SKILL", result.isError, result.content[0].text)
     elif name == "noise":
         print("y" * int(value))
     elif name == "open":

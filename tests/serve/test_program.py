@@ -17,6 +17,7 @@ from heldout.agent import SandboxFailure
 from heldout.agent.program import ProgramAgent, ProgramOptions
 from heldout.agent.program.workplace import Usage, Workplace
 from heldout.behaviour.closed_book import AlertOnly
+from heldout.brain import Brain
 from heldout.errors import ConfigError
 from heldout.graph import WorldInterface
 from heldout.incident import Incident
@@ -157,6 +158,25 @@ def descendants(pid: int) -> list[int]:
         for child in task.read_text().split():
             found += [int(child), *descendants(int(child))]
     return found
+
+
+def test_skills_on_demand_are_read_over_mcp(world: Path):
+    """A brain with skills on demand brings the tool that its prompt speaks of."""
+    skill = "---\nname: pools\ndescription: Reading pools\n---\nCount what waits.\n"
+    brain = Brain(
+        files={"method.md": "Look.\n", "skills/pools/SKILL.md": skill},
+        load=("method.md",),
+        on_demand=("skills/pools/SKILL.md",),
+    )
+    agent = ProgramAgent(ProgramOptions(f"{sys.executable} {FOREIGN} skill=pools skill=x"))
+    incident = Incident("inc-1", "s", "alert", world, "d")
+    trace = asyncio.run(
+        agent(incident, brain, None, WorldInterface(), model="m", limits=Limits(), seed=1)  # type: ignore[arg-type]
+    )
+    assert [step.tool for step in trace.steps] == ["read_skill", "read_skill"]
+    assert "Count what waits." in trace.steps[0].answer
+    assert "pools" in trace.steps[1].answer
+    assert trace.steps[1].is_error
 
 
 def test_a_program_that_cannot_be_started_is_a_matter_of_settings(world: Path, tmp_path: Path):

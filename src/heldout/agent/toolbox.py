@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 import time
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -120,7 +120,8 @@ class Toolbox:
         if kind:
             return typed_error(kind, _OBJECTIONS[kind])
         if self._own_skills and name == READ_SKILL.name:
-            return self._skill(args)
+            wanted = str(args.get("name"))
+            return skill_answer(self.brain, wanted, self.model, self.interface)
         return self.session.call(name, args)
 
     def _told_again(self, name: str, answer: ToolAnswer) -> ToolAnswer:
@@ -131,15 +132,6 @@ class Toolbox:
             return answer
         body = {"error": {**error, "again": SAME_ERROR.format(count=times)}}
         return replace(answer, text=json.dumps(body, ensure_ascii=False))
-
-    def _skill(self, args: Mapping[str, Any]) -> ToolAnswer:
-        wanted = str(args.get("name"))
-        found = self.brain.skill(wanted, self.model, self.interface)
-        if found is None:
-            names = tuple(skill.name for skill in self.brain.skills())
-            return typed_error("unknown_skill", "there is no skill of this name", names)
-        text = _FRONT_MATTER.sub("", found).strip()
-        return ToolAnswer(json.dumps({"name": wanted, "text": text}, ensure_ascii=False))
 
     def _count_malformed(self) -> None:
         self.malformed += 1
@@ -160,6 +152,16 @@ class Toolbox:
         return typed_error(
             "malformed_arguments", f"the arguments of {call.name} are not JSON: {why}"
         )
+
+
+def skill_answer(brain: Brain, name: str, model: str, interface: str) -> ToolAnswer:
+    """What ``read_skill`` answers: one skill's text, or an error with the names that there are."""
+    found = brain.skill(name, model, interface)
+    if found is None:
+        names = tuple(skill.name for skill in brain.skills())
+        return typed_error("unknown_skill", "there is no skill of this name", names)
+    text = _FRONT_MATTER.sub("", found).strip()
+    return ToolAnswer(json.dumps({"name": name, "text": text}, ensure_ascii=False))
 
 
 def offered(specs: tuple[ToolSpec, ...], brain: Brain) -> tuple[ToolSpec, ...]:

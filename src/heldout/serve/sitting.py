@@ -9,11 +9,33 @@ from collections.abc import Callable, Mapping
 from dataclasses import asdict, dataclass, replace
 from typing import Any, Literal
 
-from heldout.interface import Interface, Session, ToolAnswer
+from heldout.interface import Interface, Session, ToolAnswer, ToolSpec
 
 Transport = Literal["stdio", "http"]
 _LONGEST_ARGUMENTS = 40_000
 SUBMIT = "submit_diagnosis"
+
+
+@dataclass(frozen=True, slots=True)
+class Prepared:
+    """A tool beside the world's whose answers are known beforehand, by its one argument."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Any]
+    argument: str
+    answers: Mapping[str, str]
+    otherwise: str
+    """What any other value is answered with, as an error."""
+
+    def spec(self) -> ToolSpec:
+        """The tool as it is offered."""
+        return ToolSpec(self.name, self.description, self.parameters)
+
+    def call(self, args: Mapping[str, Any]) -> ToolAnswer:
+        """Answer one call."""
+        found = self.answers.get(str(args.get(self.argument)))
+        return ToolAnswer(self.otherwise, is_error=True) if found is None else ToolAnswer(found)
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +58,7 @@ class Assignment:
     port: int = 0
     prefix: str = ""
     sregym: bool = False
+    prepared: tuple[Prepared, ...] = ()
 
     def dump(self) -> str:
         """As one line of JSON."""
@@ -44,7 +67,8 @@ class Assignment:
     @classmethod
     def load(cls, text: str) -> Assignment:
         """Read :meth:`dump`."""
-        return cls(**json.loads(text))
+        plain = json.loads(text)
+        return cls(**{**plain, "prepared": tuple(Prepared(**one) for one in plain["prepared"])})
 
 
 Write = Callable[[Mapping[str, Any]], None]
@@ -59,11 +83,12 @@ class Sitting:
 
     def __init__(self, assignment: Assignment, interface: Interface, write: Write) -> None:
         self.assignment = assignment
+        self._prepared = {one.name: one for one in assignment.prepared}
         self.specs = tuple(
             replace(spec, description=assignment.task)
             if assignment.task and spec.name == SUBMIT
             else spec
-            for spec in interface.tool_specs()
+            for spec in (*interface.tool_specs(), *(one.spec() for one in assignment.prepared))
         )
         self.submitted = False
         self._session: Session = interface.open(assignment.world, assignment.seed)
@@ -81,7 +106,8 @@ class Sitting:
                 return refused
             began = time.perf_counter()
             try:
-                answer = self._session.call(tool, args)
+                own = self._prepared.get(tool)
+                answer = own.call(args) if own else self._session.call(tool, args)
             except Exception as error:  # noqa: BLE001 - the boundary to the environment
                 self._write({"kind": "broken", "detail": f"{type(error).__name__}: {error}"[:500]})
                 return _error("unavailable", "the environment broke; the session is over")

@@ -16,9 +16,10 @@ from typing import Any
 
 from heldout.agent.journal import JournalEntry, OnStep
 from heldout.agent.program.workplace import Usage, Workplace
-from heldout.agent.prompt import system_prompt
+from heldout.agent.prompt import READ_SKILL, system_prompt
 from heldout.agent.sandbox import SandboxFailure
 from heldout.agent.talk import Model
+from heldout.agent.toolbox import offered, skill_answer
 from heldout.agent.trace import PROGRAM, Step, StopReason, Trace
 from heldout.brain import Brain
 from heldout.errors import ConfigError
@@ -26,7 +27,7 @@ from heldout.graph import open_interface
 from heldout.incident import Incident
 from heldout.interface import Interface, Submission
 from heldout.serve.process import Served, Serving, require_mcp, supervised
-from heldout.serve.sitting import Assignment
+from heldout.serve.sitting import Assignment, Prepared
 
 NOT_STARTED = 127
 """What the supervisor ends with when the program could not be started."""
@@ -128,6 +129,7 @@ class ProgramAgent:
                 transport="http",
                 prefix=f"/{secrets.token_urlsafe(24)}",
                 sregym=self._options.sregym,
+                prepared=_skills(brain, model, interface),
             )
             ended = await self._played(assignment, place, model, limits)
             usage = await asyncio.to_thread(place.usage)
@@ -292,6 +294,20 @@ def _served_tools(interface: Interface) -> str:
             mend="Take agent.command away, or use the packs of tools",
         )
     return interface.name
+
+
+def _skills(brain: Brain, model: str, interface: Interface) -> tuple[Prepared, ...]:
+    """The tool that reads skills on demand, where our own loop would offer it."""
+    specs = interface.tool_specs()
+    if len(offered(specs, brain)) == len(specs):
+        return ()
+    names = [skill.name for skill in brain.skills()]
+    answers = {one: skill_answer(brain, one, model, interface.name).text for one in names}
+    otherwise = skill_answer(brain, "", model, interface.name).text
+    spec = READ_SKILL
+    return (
+        Prepared(spec.name, spec.description, dict(spec.parameters), "name", answers, otherwise),
+    )
 
 
 def _task(interface: Interface) -> str:
