@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import inspect
-from collections.abc import Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -114,16 +115,24 @@ async def judge_again(
             on_progress(done, len(open_ones))
             return verdict.spent
 
-    if choice.by == "exact":
-        spent = [await one(judge_exact, task) for task in open_ones]
-    else:
-        panel = open_judge(choice, concurrency=concurrency, prices=settings.prices)
-        try:
-            spent = await _all(partial(one, panel), open_ones)
-        finally:
-            await panel.aclose()
+    async with _opened(settings, choice, concurrency) as judge:
+        spent = await _all(partial(one, judge), open_ones)
     await ledger.aflush()
     return _summed(ledger, row, choice, mark, (len(tasks) - len(open_ones), spent, failures))
+
+
+@asynccontextmanager
+async def _opened(
+    settings: Settings, choice: JudgeChoice, concurrency: int
+) -> AsyncIterator[Judge]:
+    if choice.by == "exact":
+        yield judge_exact
+        return
+    panel = open_judge(choice, concurrency=concurrency, prices=settings.prices)
+    try:
+        yield panel
+    finally:
+        await panel.aclose()
 
 
 async def _all(one: Callable[[_Task], Any], tasks: Sequence[_Task]) -> list[Spent]:

@@ -96,14 +96,18 @@ async def attempt(
         "served_model": trace.served_model if trace else _served(journal.entries),
         "replayed": len(replayed),
         "spent": _spent(trace, journal.entries),
-        "verdict": {
-            "result": verdict.result,
-            "reasoning": verdict.reasoning,
-            "judge": verdict.judge,
-            "criteria": dict(verdict.criteria),
-            "spent": asdict(verdict.spent),
-        },
+        "verdict": _verdict_plain(verdict),
         "trace": trace_plain(trace) if trace else None,
+    }
+
+
+def _verdict_plain(verdict: Verdict) -> dict[str, Any]:
+    return {
+        "result": verdict.result,
+        "reasoning": verdict.reasoning,
+        "judge": verdict.judge,
+        "criteria": dict(verdict.criteria),
+        "spent": asdict(verdict.spent),
     }
 
 
