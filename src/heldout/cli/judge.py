@@ -135,8 +135,8 @@ def calibrate(
     choice = _choice(settings, by, model, base_url)
     require_judge(choice)
     known = labels_from(labels) if labels else built_in()
-    found = asyncio.run(_calibrated(settings, choice, known))
-    with Ledger.open(settings.ledger) as ledger:
+    with Ledger.open(settings.ledger) as ledger:  # First: what was paid for must be kept.
+        found = asyncio.run(_calibrated(settings, choice, known))
         keep(ledger, choice, known, found)
     typer.echo(clean(calibration_text(choice.words(), found)))
     if found.invalid == found.answers:
