@@ -72,6 +72,7 @@ def hostile(maker: Any) -> Any:
     return replace(
         data, score=score, tuning=tuning, proposal=proposal, title=HOSTILE, project=HOSTILE,
         review=HOSTILE, verdict=HOSTILE, evidence=HOSTILE, hashes=((HOSTILE, HOSTILE),),
+        wishes=(HOSTILE, LONG),
     )  # fmt: skip
 
 
@@ -152,6 +153,15 @@ def test_everything_that_was_asked_for_is_on_the_page(maker: Any):
     ):  # fmt: skip
         assert words in text, words
     assert html.count("<svg ") == 4
+
+
+def test_what_the_tools_should_gain_is_told_where_it_is_known(maker: Any):
+    """The section stands in both forms with its lines, and not at all without any."""
+    data = maker().report(wishes=("argument 'list_changes.team' was asked for 9 times",))
+    assert "What the graph or the tools should gain" in render_html(data)
+    assert "list_changes.team" in " ".join(Page(render_html(data)).text)
+    assert "- argument 'list_changes.team'" in render_text(data)
+    assert "should gain" not in render_html(maker().report()) + render_text(maker().report())
 
 
 def test_words_of_the_verdict_follow_the_outcome(maker: Any):

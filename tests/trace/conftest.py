@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -198,6 +198,13 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Project:
         patch.setattr("heldout.split._role", "score")
         test = played(ledger, settings, [held], purpose="score")
     return Project(settings, train, mute, test)
+
+
+@pytest.fixture(scope="module")
+def ledger(project: Project) -> Iterator[Ledger]:
+    """The played ledger, read only."""
+    with Ledger.open(project.settings.ledger, read_only=True) as ledger:
+        yield ledger
 
 
 def end_score(ledger: Ledger, run: str, *, ended: bool = True) -> None:

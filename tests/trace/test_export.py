@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -42,13 +41,6 @@ SAMPLE: dict[str, Any] = {
     "scores": dict,
     "metadata": dict,
 }
-
-
-@pytest.fixture(scope="module")
-def ledger(project: Project) -> Iterator[Ledger]:
-    """The played ledger, read only."""
-    with Ledger.open(project.settings.ledger, read_only=True) as ledger:
-        yield ledger
 
 
 def exported(project: Project, ledger: Ledger, out: Path, kind: str, **more: Any) -> int:

@@ -24,13 +24,6 @@ from heldout.transcript import (
 from heldout.transcript.verdicts import criteria_lines
 
 
-@pytest.fixture(scope="module")
-def ledger(project: Project):
-    """The played ledger, read only."""
-    with Ledger.open(project.settings.ledger, read_only=True) as ledger:
-        yield ledger
-
-
 def test_a_transcript_reads_from_alert_to_cost(project: Project, ledger: Ledger):
     """Alert, each call with its answer, the diagnosis, the verdict with criteria, the cost."""
     text = transcript(find(ledger, Wanted(project.train[:6], "inc-one", "before")))

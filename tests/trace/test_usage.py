@@ -13,6 +13,7 @@ from tests.trace.conftest import ALERT, Project, end_score, heldout
 from heldout.agent.trace import Step, Trace
 from heldout.errors import SplitViolation
 from heldout.interface import Submission
+from heldout.report.wishes import wishes
 from heldout.settings import Settings
 from heldout.store import Ledger
 from heldout.usage import MEASURES, Finding, Known, Play, Usage, render_usage, usage, usage_plain
@@ -175,6 +176,17 @@ def test_usage_of_the_held_out_half_waits_for_its_score(project: Project, tmp_pa
             usage(ledger, project.test, home)
         end_score(ledger, project.test)
         assert usage(ledger, project.test, home).side == "test"
+
+
+def test_a_report_says_what_the_tools_should_gain(project: Project, ledger: Ledger):
+    """From the run that confirmed a proposal on train; nothing of it, or of the other half, else."""
+    settings = project.settings
+    said = wishes(ledger, settings, {"run": project.train})
+    assert any("kubectl_logs" in one for one in said)
+    assert not any("do not reach before" in one for one in said)
+    assert wishes(ledger, settings, {}) == wishes(ledger, settings, {"run": "gone"}) == ()
+    with pytest.raises(SplitViolation):
+        wishes(ledger, settings, {"run": project.test})
 
 
 def test_the_command_prints_text_and_json(project: Project):

@@ -157,6 +157,8 @@ class ReportData:
     hashes: tuple[tuple[str, str], ...] = ()
     unfinished: tuple[str, ...] = ()
     """Scores that were begun and not ended."""
+    wishes: tuple[str, ...] = ()
+    """What the graph or the tools should gain, from usage on train."""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property

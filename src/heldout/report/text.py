@@ -30,6 +30,9 @@ def render_text(data: ReportData, *, diff: bool = False) -> str:
         blocks += ["", _others(data.score, data.others)]
     if data.tuning is not None:
         blocks += ["", _tuning(data.tuning)]
+    if data.wishes:
+        blocks += ["", "what the graph or the tools should gain, from usage on train"]
+        blocks += [_wrap(f"- {wish}") for wish in data.wishes]
     if diff and data.proposal is not None:
         blocks += ["", visible(data.proposal.diff, 300, lines=True)]
     blocks += [
