@@ -17,7 +17,7 @@ from run_stubs import ScriptedClient, case, plan_of, settings_of
 from heldout.errors import UsageError
 from heldout.judge import JudgeChoice
 from heldout.rejudge import Again, agreement_of, agreement_text, judge_again, override
-from heldout.report.judges import judge_notes
+from heldout.report.judges import comparison_notes, judge_notes
 from heldout.run import Terms, outcomes, play
 from heldout.settings import JudgeSettings, Settings
 from heldout.store import Ledger, queries
@@ -261,3 +261,9 @@ def test_a_report_names_its_judges_and_further_opinions(
         "JUDGED BY THE MODEL UNDER TEST: fake/model",
         "judge llm (fake/model): NOT CALIBRATED; run 'heldout judge calibrate'",
     )
+    assert comparison_notes(ledger, f"{run}:before", f"{own}:after")[0].startswith(
+        "JUDGED DIFFERENTLY: exact and llm (fake/model)"
+    )
+    assert comparison_notes(ledger, f"{own}:before", f"{own}:after") == [
+        *judge_notes(ledger, [own])
+    ]

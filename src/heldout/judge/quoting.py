@@ -75,7 +75,7 @@ def quoted(name: str, text: str, mark: str) -> str:
 def without_appeals(text: str) -> tuple[str, int]:
     """The text without sentences that speak to a judge, and how many there were.
 
-    Letters that only look like others are folded first, and invisible characters are gone.
+    Compatibility forms of letters are folded first, and invisible characters are gone.
     """
     plain = readable(text)
     kept: list[str] = []

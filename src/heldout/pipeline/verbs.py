@@ -142,14 +142,16 @@ def compare_by_name(
 ) -> str:
     """Two stored runs (``RUN`` or ``RUN:ARM``) side by side, as text."""
     from heldout.compare import compare_stored, render_comparison, require
+    from heldout.report.judges import comparison_notes
     from heldout.run import outcomes
     from heldout.store import Ledger
 
     with Ledger.open(settings.ledger) as ledger:
         comparison = compare_stored(ledger, first, second, outcomes)
+        notes = comparison_notes(ledger, first, second)
     if fail_on_harm:
         require(comparison)
-    return render_comparison(comparison)
+    return "\n".join([*notes, render_comparison(comparison)])
 
 
 def resume_job(project: Path | None, job: str = "", *, progress: Say = SILENT) -> JobResult | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from heldout.compare import named_arm
 from heldout.judge.calibration import standing
 from heldout.run import Terms
 from heldout.run.judging import choice_of
@@ -28,3 +29,17 @@ def judge_notes(ledger: Ledger, runs: Iterable[str]) -> tuple[str, ...]:
                 f"them another than the one counted here: 'heldout judge agreement {name}'"
             )
     return tuple(dict.fromkeys(notes))
+
+
+def comparison_notes(ledger: Ledger, first: str, second: str) -> list[str]:
+    """What must be said of the judges of two compared runs (``RUN`` or ``RUN:ARM``)."""
+    rows = [named_arm(ledger, name)[0] for name in (first, second)]
+    choices = [choice_of(Terms.from_plain(row.manifest.get("terms", {}))) for row in rows]
+    hashes = {row.manifest["pins"].get("judge") for row in rows} - {None}
+    notes = list(judge_notes(ledger, dict.fromkeys(row.run for row in rows)))
+    one, other = choices[0].words(), choices[1].words()
+    if one != other:
+        notes.insert(0, f"JUDGED DIFFERENTLY: {one} and {other}; a difference may be the judges'")
+    elif len(hashes) > 1:
+        notes.insert(0, f"JUDGED DIFFERENTLY: two versions of judge {one}; run the older one anew")
+    return notes
