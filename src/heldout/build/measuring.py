@@ -12,7 +12,6 @@ from heldout.build.worlds import place_of
 from heldout.errors import HeldoutError
 from heldout.graph import WorldInterface
 from heldout.incident import Incident
-from heldout.llm import open_client
 from heldout.run import Arm, Caps, Limits, Plan, Progress, Terms, play
 from heldout.run.reduce import by_incident, final, pass_mean, run_status
 from heldout.settings import Settings
@@ -52,6 +51,8 @@ class Yardstick:
 
     def check(self) -> None:
         """Find out now, and not after a pool was made, that the model cannot be asked."""
+        from heldout.llm import open_client  # The SDK behind it takes half a second to import.
+
         wire = self.settings.models.wire
         client = open_client(self.model, base_url=self.base_url, concurrency=1, wire=wire)
         asyncio.run(client.aclose())

@@ -68,13 +68,7 @@ def _line(
     own_scores = [row for row in scores(ledger, model=model) if row.ended is not None]
     opened = looks(ledger, model)
     used = max((opened.get(incident, 0) for incident in test), default=0)
-    total, usd = 0, 0.0
-    known = True
-    for run in runs(ledger, model=model):
-        spent = cost(ledger, run=run.run)
-        total += spent.investigations
-        known = known and spent.total_usd is not None
-        usd += spent.total_usd or 0.0
+    spent = cost(ledger, model=model)
     released = [row for row in releases(ledger, model=model) if row.action == "release"]
     return ModelStatus(
         model=model,
@@ -85,8 +79,8 @@ def _line(
         outcome=(own_scores[0].outcome or "") if own_scores else "",
         looks_left=max(0, settings.score.looks - used),
         looks_budget=settings.score.looks,
-        investigations=total,
-        usd=usd if known else None,
+        investigations=spent.investigations,
+        usd=spent.total_usd,
         brain_scored=score_of(ledger, brain, model) is not None,
         released=released[-1].brain_hash if released else "",
     )

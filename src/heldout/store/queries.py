@@ -411,13 +411,15 @@ def releases(ledger: Ledger, *, model: str | None = None) -> list[ReleaseRow]:
     return [ReleaseRow(**_typed(row)) for row in ledger.read(sql, params)]
 
 
-def cost(ledger: Ledger, *, job: str | None = None, run: str | None = None) -> Cost:
-    """What the investigations of a job, of a run, or of everything cost, invalid ones included.
+def cost(
+    ledger: Ledger, *, job: str | None = None, run: str | None = None, model: str | None = None
+) -> Cost:
+    """What a job's, a run's, a model's or all investigations cost, invalid ones included.
 
     An attempt that a cap or the judge stopped and the next one went on with is counted once, with
     the latter. ``usd`` and tokens are the agent's; judging, also afterwards, stands beside them.
     """
-    where, params = _where(job=job, run=run)
+    where, params = _where(job=job, run=run, asked=model)
     sql = (
         "SELECT count(*) AS investigations, coalesce(sum(calls), 0) AS calls,"
         " coalesce(sum(input_tokens), 0) AS input_tokens,"
@@ -426,14 +428,14 @@ def cost(ledger: Ledger, *, job: str | None = None, run: str | None = None) -> C
         " CASE WHEN bool_or(usd IS NULL AND calls > 0) THEN NULL"
         " ELSE coalesce(sum(usd), 0.0) END AS usd,"
         " coalesce(sum(seconds), 0.0) AS seconds"
-        f" FROM ({_PAID}) JOIN (SELECT run, job FROM runs) AS r USING (run)" + where
+        f" FROM ({_PAID}) JOIN (SELECT run, job, model AS asked FROM runs) AS r USING (run)" + where
     )
     judging = (
         "SELECT coalesce(sum(calls), 0) AS judge_calls,"
         " coalesce(sum(input_tokens + output_tokens), 0) AS judge_tokens,"
         " CASE WHEN bool_or(usd IS NULL AND calls > 0) THEN NULL"
         " ELSE coalesce(sum(usd), 0.0) END AS judge_usd"
-        " FROM verdicts JOIN (SELECT run, job FROM runs) AS r USING (run)" + where
+        " FROM verdicts JOIN (SELECT run, job, model AS asked FROM runs) AS r USING (run)" + where
     )
     row = ledger.read(sql, params)[0] | ledger.read(judging, params)[0]
     whole = (
