@@ -21,9 +21,11 @@ from mcp.client.streamable_http import streamablehttp_client
 from tests.graph.worlds import cid, eid
 from tests.serve.conftest import ALERT, FOREIGN
 
+from heldout.errors import ConfigError
 from heldout.graph import open_interface
 from heldout.run import outcomes
 from heldout.scaffold import make_project
+from heldout.serve import process
 from heldout.serve.process import Served, Serving
 from heldout.serve.sitting import Assignment, Sitting
 from heldout.serve.solution import read_solution
@@ -211,10 +213,17 @@ def test_heldout_run_with_a_foreign_agent(project: Path):
     spec = next((project / "datasets" / "incidents" / "specs").iterdir())
     (project / "heldout.toml").write_text(
         'name = "x"\nset = "incidents"\n[agent]\nenv = ["ACME_API_KEY"]\ntools = "git"\n'
+        "[run]\nconcurrency = 1\n"
     )
     words = f"environment open={spec} open={truth} open={state}/ledger.duckdb usage submit"
     command = f"{sys.executable} agent.py {words}"
-    said = heldout(project, "run", "--agent-command", command, "--repeats", "2", "--quiet")
+    told = ["--agent-command", command, "--repeats", "2", "--quiet"]
+    capped = heldout(project, "run", *told, "--max-tokens", "1")
+    assert "cap of 1 tokens is reached: 1 not started" in capped
+    # What it is resumed with stands in its manifest, not in the settings.
+    settings = (project / "heldout.toml").read_text()
+    (project / "heldout.toml").write_text(settings.replace('tools = "git"', 'tools = "kubectl"'))
+    said = heldout(project, "resume", "--quiet")
     assert "program/agent" in said
     assert "coverage 100%" in said
     assert "0.02 USD" in said
@@ -234,6 +243,29 @@ def test_heldout_run_with_a_foreign_agent(project: Path):
         assert printed.count("REFUSED PermissionError") == 3
     shown = heldout(project, "show", run.run[:8], found[0].incident)
     assert "submit_diagnosis" in shown
+
+
+@pytest.mark.slow
+def test_a_score_plays_a_program(project: Path):
+    """The held-out half is served from the score's process, and counted like a model's."""
+    (project / "heldout.toml").write_text(
+        f'set = "incidents"\n[models]\nagent = "program/x"\n[agent]\ntools = "git"\n'
+        f'command = "{sys.executable} agent.py usage submit"\n[score]\nrepeats = 1\n'
+    )
+    before = heldout(project, "status").split("brain in use ")[1].split()[0]
+    with (project / "brain" / "method.md").open("a") as file:
+        file.write("\nLook at what changed before the day of the alert.\n")
+    said = heldout(project, "score", "--before", before)
+    assert "program/x" in said
+    assert "USD per run" in said
+    assert "tool calls per run" in said
+
+
+def test_serving_without_the_sdk_says_how_to_get_it(monkeypatch: pytest.MonkeyPatch):
+    """Without the extra the error names what to install."""
+    monkeypatch.setattr(process, "find_spec", lambda name: None)
+    with pytest.raises(ConfigError, match=r"heldout\[mcp\]"):
+        process.require_mcp()
 
 
 def test_a_program_is_not_booked_as_a_simulated_model(project: Path):
