@@ -252,7 +252,8 @@ def test_a_score_plays_a_program(project: Path):
         f'set = "incidents"\n[models]\nagent = "program/x"\n[agent]\ntools = "git"\n'
         f'command = "{sys.executable} agent.py usage submit"\n[score]\nrepeats = 1\n'
     )
-    before = heldout(project, "status").split("brain in use ")[1].split()[0]
+    played = heldout(project, "run", "--repeats", "1", "--quiet")
+    before = played.split("brain ")[1].split()[0]
     with (project / "brain" / "method.md").open("a") as file:
         file.write("\nLook at what changed before the day of the alert.\n")
     said = heldout(project, "score", "--before", before)
