@@ -17,6 +17,7 @@ from heldout.agent.shortening import cut, shortened
 from heldout.agent.shown import REFUSALS, Shown
 from heldout.agent.trace import Step
 from heldout.interface import ToolAnswer
+from heldout.run.records import long_texts, trace_plain
 
 
 def rows(count: int, size: int = 40) -> str:
@@ -216,3 +217,23 @@ def test_requests_stay_bounded_however_long_it_goes_on():
         sizes[name] = len(json.dumps(list(model.asked[-1].messages)))
     assert sizes["notebook"] < 15_000
     assert sizes["json"] > 90_000
+
+
+def stored(steps: int) -> tuple[int, int]:
+    """Characters of a notebook's trace as it is kept, and of everything that was asked."""
+    lines = [says(step("look", q=str(number))) for number in range(steps)]
+    trace, model = play_in(mode_of("notebook"), *lines, answer_with("none"), toy=Wordy())
+    record = {"trace": trace_plain(trace), "reason": "", "detail": ""}
+    texts = {text: len(text) for text in long_texts(record)}
+    rest = json.dumps(record["trace"])
+    for text in texts:
+        rest = rest.replace(json.dumps(text), "")
+    asked = sum(len(json.dumps(list(request.messages))) for request in model.asked)
+    return len(rest) + sum(texts.values()), asked
+
+
+def test_a_trace_grows_with_its_steps_not_with_their_square():
+    """Each answer is kept once, however often it stood in a notebook."""
+    small, large = stored(7), stored(14)
+    assert large[0] < 2.2 * small[0]
+    assert large[1] > 3 * small[1]
