@@ -51,11 +51,11 @@ def planted(seen: Seen, wrong: float) -> dict[str, Any]:
     return all_hold(seen, yes=RIGHTLY[seen.mechanism] != erring)
 
 
-def calibrated(server: JudgeServer) -> Calibration:
+def calibrated(server: JudgeServer, *models: str) -> Calibration:
     """The calibration of the judge at a server."""
 
     async def run() -> Calibration:
-        panel = server.panel()
+        panel = server.panel(*models)
         try:
             return await calibrate(panel, LABELS)
         finally:
@@ -119,6 +119,18 @@ def test_one_that_always_passes_is_worth_nothing(server: JudgeServer):
     found = calibrated(server)
     assert found.words_kappa.value == pytest.approx(0)
     assert found.confusion["wrong_entity"] == {"fail": 14}
+
+
+def test_the_members_of_a_panel_are_told_apart(server: JudgeServer):
+    """A panel of two good models and a bad one is good, and says which one is bad."""
+    rates = {"good": 0.0, "fair": 0.1, "bad": 0.5}
+    server.think = lambda seen: planted(seen, rates[seen.model])
+    found = calibrated(server, "lab/good", "lab/fair", "lab/bad")
+    kappas = {model: one.value for model, one in found.members.items()}
+    assert kappas["lab/good"] == 1 > kappas["lab/fair"] > kappas["lab/bad"]
+    assert found.words_kappa.value > kappas["lab/bad"]
+    assert "member lab/bad: kappa" in calibration_text("llm", found)
+    assert calibrated(server, "lab/good").members == {}
 
 
 def test_invalid_answers_are_counted_apart(server: JudgeServer):

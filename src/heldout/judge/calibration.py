@@ -12,7 +12,7 @@ import inspect
 import math
 from collections import Counter
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from heldout.errors import JudgeError
@@ -48,6 +48,8 @@ class Calibration:
     words_kappa: Interval
     confusion: Mapping[str, Mapping[str, int]]
     errors: tuple[str, ...]
+    members: Mapping[str, Interval] = field(default_factory=dict)
+    """Of a panel: each model's own kappa where words decide, over what it answered."""
     spent: Spent = field(default_factory=Spent)
 
     def plain(self) -> dict[str, Any]:
@@ -73,20 +75,21 @@ async def calibrate(judge: Judge, labels: Labels, *, concurrency: int = 8) -> Ca
     """
     gate = asyncio.Semaphore(concurrency)
 
-    async def one(answer: Labelled) -> tuple[str, Spent]:
+    async def one(answer: Labelled) -> tuple[str, Spent, Mapping[str, Any]]:
         async with gate:
             try:
                 verdict = judge(answer.submission, answer.truth)
                 given = await verdict if inspect.isawaitable(verdict) else verdict
             except NoVerdict as error:
-                return "invalid", error.spent
+                return "invalid", error.spent, {}
             except JudgeError:
-                return "invalid", Spent()
-            return given.result, given.spent
+                return "invalid", Spent(), {}
+            return given.result, given.spent, given.criteria.get("members", {})
 
     results = await asyncio.gather(*(one(answer) for answer in labels.answers))
-    found = [result for result, _ in results]
-    return compared(labels, found, sum((spent for _, spent in results), Spent()))
+    spent = sum((spent for _, spent, _ in results), Spent())
+    found = compared(labels, [result for result, _, _ in results], spent)
+    return replace(found, members=_members(labels, [said for _, _, said in results]))
 
 
 def compared(labels: Labels, results: Sequence[str], spent: Spent) -> Calibration:
@@ -110,6 +113,16 @@ def compared(labels: Labels, results: Sequence[str], spent: Spent) -> Calibratio
         errors=tuple(answer.id for answer, result in valid if result != answer.result),
         spent=spent,
     )
+
+
+def _members(labels: Labels, said: Sequence[Mapping[str, Any]]) -> dict[str, Interval]:
+    """Each model's own kappa, where several were asked."""
+    pairs: dict[str, list[tuple[Labelled, str]]] = {}
+    for answer, members in zip(labels.answers, said, strict=True):
+        for model, opinion in members.items() if decided_by_words(answer) else ():
+            if opinion["result"] != "invalid":
+                pairs.setdefault(model, []).append((answer, opinion["result"]))
+    return {model: _kappa(own) for model, own in sorted(pairs.items())} if len(pairs) > 1 else {}
 
 
 def decided_by_words(answer: Labelled) -> bool:
@@ -176,6 +189,7 @@ def calibration_text(name: str, found: Calibration) -> str:
             row = [counts.get(result, 0) for result in ("pass", "fail", "invalid")]
             label = CLASSES.get(kind, kind)[:30]
             lines.append(f"  {label:<30} {row[0]:>5} {row[1]:>5} {row[2]:>8}")
+    lines += [f"  member {name}: kappa {_interval(one)}" for name, one in found.members.items()]
     if found.errors:
         lines.append(f"  judged wrongly: {', '.join(found.errors)}")
     return "\n".join(lines)

@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 import secrets
 import unicodedata
+from itertools import pairwise
 
 from heldout.terminal import visible
 
@@ -77,19 +78,18 @@ def without_appeals(text: str) -> tuple[str, int]:
 
     Compatibility forms of letters are folded first, and invisible characters are gone.
     """
-    plain = readable(text)
-    kept: list[str] = []
-    removed = 0
-    for match in _SENTENCE.finditer(plain):
-        part = match.group()
-        if not part.strip():
-            kept.append(part)
-        elif any(pattern.search(part) for pattern in _APPEALS):
-            removed += 1
-            kept.append(f"{REMOVED} ")
-        else:
-            kept.append(part)
-    return "".join(kept).strip(), removed
+    parts = [match.group() for match in _SENTENCE.finditer(readable(text))]
+    bad = [_appeals(part) for part in parts]
+    for first, second in pairwise(range(len(parts))):
+        # An order that was broken over two lines is an order.
+        if parts[first].endswith("\n") and not (bad[first] or bad[second]):
+            bad[first] = bad[second] = _appeals(f"{parts[first].strip()} {parts[second]}")
+    kept = [f"{REMOVED} " if gone else part for part, gone in zip(parts, bad, strict=True)]
+    return "".join(kept).strip(), sum(bad)
+
+
+def _appeals(text: str) -> bool:
+    return bool(text.strip()) and any(pattern.search(text) for pattern in _APPEALS)
 
 
 def empty(text: str) -> bool:
