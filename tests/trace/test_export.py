@@ -16,6 +16,7 @@ import heldout as package
 from heldout.canaries import Watch, canary_hash, read_watch
 from heldout.errors import CanaryFound, ConfigError, SplitViolation, StoreError, UsageError
 from heldout.export import FORMATS, Order, export
+from heldout.export.chat import spoken
 from heldout.settings import Settings
 from heldout.split import Split, read_split, write_split
 from heldout.store import Ledger
@@ -77,6 +78,13 @@ def test_chat_holds_what_passed_as_it_was_said(project: Project, ledger: Ledger,
     assert said["heldout"] == package.__version__
     assert all(said[key] for key in ("brain", "model", "world", "tools"))
     assert exported(project, ledger, tmp_path / "a.jsonl", "chat", everything=True) == 4
+
+
+def test_a_conversation_needs_somebody_who_speaks():
+    """A program that played the agent leaves its calls and no words: nothing to learn to say."""
+    assert not spoken([{"role": "system", "content": "s"}, {"role": "user", "content": "u"}])
+    assert not spoken([])
+    assert spoken([{"role": "user", "content": "u"}, {"role": "assistant", "content": None}])
 
 
 def test_rewards_are_made_of_the_judges_criteria(project: Project, ledger: Ledger, tmp_path: Path):

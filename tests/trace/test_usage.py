@@ -16,6 +16,7 @@ from heldout.interface import Submission
 from heldout.report.wishes import wishes
 from heldout.settings import Settings
 from heldout.store import Ledger
+from heldout.transcript.answers import answer_lines
 from heldout.usage import MEASURES, Finding, Known, Play, Usage, render_usage, usage, usage_plain
 
 
@@ -151,6 +152,26 @@ def test_an_answer_that_is_no_json_breaks_nothing():
     tallies = {measure.key: measure.count(play) for measure in MEASURES}
     assert tallies["repeats"].count == 4
     assert tallies["unknown_tools"].count == 0
+
+
+def test_a_commands_text_counts_as_an_answer():
+    """What kubectl or git print is empty where nothing was found, and shown by its lines."""
+    found = '{"output": "NAME\\nquay-core", "total_estimate": 1, "truncated": false}'
+    nothing = '{"output": "No resources found", "total_estimate": 0, "truncated": false}'
+    steps = tuple(
+        Step(n, "kubectl", {"verb": n}, answer, False)
+        for n, answer in enumerate((found, nothing, found))
+    )
+    trace = Trace(
+        messages=(), steps=steps, submission=Submission(), stop_reason="submitted", calls=1,
+        input_tokens=1, cached_tokens=0, output_tokens=1, usd=None, seconds=0.0, served_model="",
+    )  # fmt: skip
+    play = Play.of(trace, Known())
+    tallies = {measure.key: measure.count(play) for measure in MEASURES}
+    assert (tallies["empty_answers"].count, tallies["empty_answers"].of) == (1, 3)
+    assert (tallies["same_answers"].count, tallies["same_answers"].of) == (1, 2)
+    assert list(answer_lines(steps[0])) == ["1 item", "| NAME", "| quay-core"]
+    assert list(answer_lines(steps[1])) == ["no items", "| No resources found"]
 
 
 def test_a_page_names_undefined_and_all_groups(counted: Usage):

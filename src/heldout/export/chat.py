@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ class Chat:
     def _rows(self, source: Source) -> Iterator[dict[str, Any]]:
         offered: dict[tuple[str, str], list[dict[str, Any]]] = {}
         for one in source.investigations():
-            if one.trace is None or not self._wanted(one):
+            if not self._wanted(one) or one.trace is None or not spoken(one.trace.messages):
                 continue
             key = (one.run.run, one.row.brain)
             if key not in offered:
@@ -41,6 +41,11 @@ class Chat:
 
     def _wanted(self, one: Exported) -> bool:
         return one.valid and (self._everything or one.verdict.result == "pass")
+
+
+def spoken(messages: Sequence[Mapping[str, Any]]) -> bool:
+    """Whether there is a conversation: a program that played the agent may leave none."""
+    return any(message.get("role") == "assistant" for message in messages)
 
 
 def native(one: Exported) -> bool:

@@ -11,9 +11,11 @@ from heldout.agent.trace import Step
 from heldout.transcript.events import error_of, parsed, rows_of
 
 SHORT_ROWS = 3
+SHORT_LINES = 8
 SHORT_ROW = 150
 SHORT_TEXT = 400
-"""Rows, characters of a row and characters of a text that is no JSON, unless all is asked for."""
+"""Rows, lines of a command's text, characters of a row and of a text that is no JSON, unless all
+is asked for."""
 LONGEST = 100_000
 _QUIET = ("confidence", "provenance", "actor_kind", "source", "total_estimate")
 """Fields of a row that are left out of a short line."""
@@ -38,6 +40,9 @@ def answer_lines(step: Step, *, full: bool = False) -> Iterator[str]:
     if error or step.is_error:
         yield error_words(error) if error else f"error: {_cut(step.answer, SHORT_TEXT)}"
         return
+    if isinstance(answer.get("output"), str):
+        yield from _output(answer, full)
+        return
     if "rows" not in answer:
         text = step.answer if full else _cut(step.answer, SHORT_TEXT)
         yield text or "(empty answer)"
@@ -50,6 +55,16 @@ def answer_lines(step: Step, *, full: bool = False) -> Iterator[str]:
         yield f"  ({len(rows) - SHORT_ROWS} more rows came back)"
 
 
+def _output(answer: Mapping[str, Any], full: bool) -> Iterator[str]:
+    """Text as a command prints it: its figures, then its lines."""
+    lines = str(answer["output"]).split("\n")
+    yield _figures(answer, int(answer.get("total_estimate") or 0), "item")
+    for line in lines if full else lines[:SHORT_LINES]:
+        yield f"| {line if full else _cut(line, SHORT_ROW)}"
+    if not full and len(lines) > SHORT_LINES:
+        yield f"  ({len(lines) - SHORT_LINES} more lines came back)"
+
+
 def error_words(error: Mapping[str, Any]) -> str:
     """A refusal on one line, with the names that would have worked."""
     near = error.get("near") or []
@@ -57,9 +72,9 @@ def error_words(error: Mapping[str, Any]) -> str:
     return f"refused, {error.get('type', 'error')}: {error.get('message', '')}{more}"
 
 
-def _figures(answer: Mapping[str, Any], rows: int) -> str:
+def _figures(answer: Mapping[str, Any], rows: int, what: str = "row") -> str:
     total = answer.get("total_estimate")
-    parts = ["no rows" if not rows else f"{rows} row{'s' if rows > 1 else ''}"]
+    parts = [f"no {what}s" if not rows else f"{rows} {what}{'s' if rows > 1 else ''}"]
     if isinstance(total, int) and total > rows:
         parts[0] += f" of {total}"
     if answer.get("truncated"):

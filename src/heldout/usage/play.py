@@ -48,6 +48,15 @@ class Call:
             return None
         return rows_of(self.answer)
 
+    @property
+    def empty(self) -> bool | None:
+        """Whether nothing was found, in rows or a command's text; ``None`` where it can't be told."""
+        if self.rows is not None:
+            return not self.rows
+        if self.step.is_error or "output" not in self.answer:
+            return None
+        return self.answer.get("total_estimate") == 0
+
 
 @dataclass(frozen=True, slots=True)
 class Known:

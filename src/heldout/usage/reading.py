@@ -8,6 +8,7 @@ from functools import lru_cache
 from pathlib import Path
 
 from heldout.compare import known_changes, known_entities
+from heldout.errors import ConfigError, UsageError
 from heldout.graph import open_interface
 from heldout.run import outcomes
 from heldout.run.manifest import tools_hash
@@ -136,8 +137,11 @@ def _groups(gathering: _Gathering, arms: Sequence[str]) -> tuple[Group, ...]:
 
 
 def _offered(row: RunRow) -> tuple[str, ...]:
-    """The run's tools, where they are those of this version."""
-    interface = open_interface(row.manifest.get("terms", {}).get("tools", "native"))
+    """The run's tools, where they are those of this version and can be offered here."""
+    try:
+        interface = open_interface(row.manifest.get("terms", {}).get("tools", "native"))
+    except (UsageError, ConfigError):
+        return ()
     if row.manifest["pins"].get("tools") != tools_hash(interface):
         return ()
     return tuple(spec.name for spec in interface.tool_specs())

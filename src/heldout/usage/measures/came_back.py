@@ -17,20 +17,20 @@ _ID = re.compile(r"[a-z]-[0-9a-f]{4,}|l-[0-9]+")
 
 
 class EmptyAnswers(Measure):
-    """Answers without a row, by tool and by the arguments that were given."""
+    """Answers that found nothing, by tool and by the arguments that were given."""
 
     key = "empty_answers"
-    title = "answers without a row"
+    title = "answers that found nothing"
     unit = "answers"
 
     def count(self, play: Play) -> Tally:
         """By tool, and by each argument that the call could have left out."""
         tally = Tally()
         for call in play.calls:
-            if call.rows is None:
+            if call.empty is None:
                 continue
             tally.of += 1
-            empty = int(not call.rows)
+            empty = int(call.empty)
             tally.count += empty
             tally.note(call.tool, empty, of=1)
             for name in sorted(call.step.args.keys() - _PAGING - required(call.tool)):

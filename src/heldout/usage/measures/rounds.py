@@ -42,7 +42,7 @@ class SameAnswers(Measure):
 
     key = "same_answers"
     title = "other calls with an earlier answer"
-    unit = "answers with rows"
+    unit = "answers that found something"
 
     def count(self, play: Play) -> Tally:
         """By tool; empty answers and word-for-word repeats are left to other measures."""
@@ -51,7 +51,7 @@ class SameAnswers(Measure):
         keys: set[str] = set()
         for call in play.calls:
             key = call_key(call.step)
-            if call.rows and key not in keys:
+            if call.empty is False and key not in keys:
                 tally.of += 1
                 if call.step.answer in answers:
                     tally.hit(call.tool)
