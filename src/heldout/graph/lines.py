@@ -56,6 +56,14 @@ class LogLines:
         """Every pattern, by its number counted from 1."""
         return [Pattern(*row) for row in self._stored.rows("log_template")]
 
+    @cached_property
+    def patterns_by_entity(self) -> dict[str, list[Pattern]]:
+        """The patterns of each entity that says anything."""
+        found: dict[str, list[Pattern]] = {}
+        for one in self.patterns:
+            found.setdefault(one.entity_id, []).append(one)
+        return found
+
     def patterns_of(self, entity: str | None, level: str | None) -> list[int]:
         """The numbers of the patterns of an entity, of a level, or of both."""
         return [

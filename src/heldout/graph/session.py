@@ -119,6 +119,7 @@ class WorldSession:
         tools: Tools = NATIVE,
     ) -> None:
         self._backend = DuckBackend(world)
+        self._answers = world.answers
         self._tools = tools
         self._timeout = timeout_seconds
         self._submission: Submission | None = None
@@ -155,6 +156,14 @@ class WorldSession:
         mark = query_mark(tool.name, args)
         args["offset"] = read_cursor(args.get("cursor"), mark)
         args.setdefault("limit", DEFAULT_ROWS)
+        asked = f"{tool.name} {sorted(args.items())!r}"
+        known = self._answers.get(asked)
+        if known is None:
+            known = self._found(tool, answerer, args, mark)
+            self._answers.keep(asked, known)
+        return known
+
+    def _found(self, tool: Tool, answerer: Answerer | None, args: Args, mark: str) -> ToolAnswer:
         backend: WorldBackend = self._backend
         try:
             with WATCHDOG.limit(self._timeout, self._backend.interrupt):
@@ -191,9 +200,13 @@ class WorldInterface:
     name = "world"
 
     def __init__(
-        self, *, cached_worlds: int = 12, timeout_seconds: float = TIMEOUT_SECONDS
+        self,
+        *,
+        cached_worlds: int = 12,
+        kept_answers: int = 200,
+        timeout_seconds: float = TIMEOUT_SECONDS,
     ) -> None:
-        self._cache = WorldCache(cached_worlds)
+        self._cache = WorldCache(cached_worlds, kept_answers=kept_answers)
         self._timeout = timeout_seconds
 
     def tool_specs(self) -> tuple[ToolSpec, ...]:

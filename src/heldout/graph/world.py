@@ -16,6 +16,7 @@ from typing import NamedTuple
 
 import duckdb
 
+from heldout.graph.answers import Answers
 from heldout.graph.events import Changes, Touched
 from heldout.graph.facts import Facts, Holding
 from heldout.graph.files import MANIFEST, world_meta
@@ -57,6 +58,15 @@ class Gap(NamedTuple):
     note: str
 
 
+class Names(NamedTuple):
+    """An entity with its names as a search compares them; ``text`` also has kind and cluster."""
+
+    entity: Entity
+    name: str
+    external_id: str
+    text: str
+
+
 class World:
     """One opened world. Nothing later than ``now`` can be seen in it.
 
@@ -64,8 +74,9 @@ class World:
     :class:`~heldout.errors.WorldError`, then too, where a file cannot be read.
     """
 
-    def __init__(self, directory: Path) -> None:
+    def __init__(self, directory: Path, *, kept_answers: int = 200) -> None:
         meta = world_meta(directory)
+        self.answers = Answers(kept_answers)
         self.now = meta.now
         self.start = meta.start
         self._stored = Stored(directory, meta.now)
@@ -108,6 +119,19 @@ class World:
         return tuple(one for one in found if one.ts <= self.now)
 
     @cached_property
+    def names(self) -> tuple[Names, ...]:
+        """Every entity with what a search compares, in stored order."""
+        return tuple(
+            Names(
+                one,
+                one.name.casefold(),
+                one.external_id.casefold(),
+                f"{one.name} {one.kind} {one.cluster}".casefold(),
+            )
+            for one in self.graph.entities.values()
+        )
+
+    @cached_property
     def fields(self) -> tuple[str, ...]:
         """Every field that any fact or diff names."""
         return tuple(sorted(self.facts.fields | self.changes.fields))
@@ -145,8 +169,9 @@ def _incarnations(entities: Sequence[Entity], edges: Sequence[Edge], facts: Fact
 class WorldCache:
     """The worlds used last, by folder and manifest; safe to use from several threads."""
 
-    def __init__(self, size: int = 12) -> None:
+    def __init__(self, size: int = 12, *, kept_answers: int = 200) -> None:
         self._size = size
+        self._kept_answers = kept_answers
         self._worlds: OrderedDict[tuple[str, int, int], World] = OrderedDict()
         self._lock = threading.Lock()
         self._loading: dict[tuple[str, int, int], threading.Lock] = {}
@@ -169,7 +194,7 @@ class WorldCache:
             with self._lock:
                 world = self._worlds.get(key)
             if world is None:
-                world = World(directory)
+                world = World(directory, kept_answers=self._kept_answers)
                 with self._lock:
                     self._worlds[key] = world
                     while len(self._worlds) > self._size:

@@ -15,6 +15,7 @@ from heldout.graph.tools.backend import Args
 from heldout.graph.tools.page import Page, clip, clip_value, iso
 from heldout.graph.tools.reader import Reader, sliced
 from heldout.graph.tools.refusals import Refusal
+from heldout.graph.world import Names
 
 _PREDICATE_ORDER = {
     name: (name in BELONGING, index) for index, name in enumerate(PREDICATES)
@@ -34,8 +35,9 @@ def search_entities(reader: Reader, args: Args) -> Page:
     kinds = frozenset(args.get("kinds") or ())
     pool = [
         one
-        for one in reader.graph.entities.values()
-        if (not kinds or one.kind in kinds) and (cluster is None or one.cluster == cluster)
+        for one in reader.world.names
+        if (not kinds or one.entity.kind in kinds)
+        and (cluster is None or one.entity.cluster == cluster)
     ]
     found = _ranked(str(args["query"]).strip().casefold(), pool)
     offset, limit = args["offset"], args["limit"]
@@ -52,38 +54,34 @@ def search_entities(reader: Reader, args: Args) -> Page:
     return Page(rows, total=len(found), offset=offset, gaps=reader.gaps("graph", None))
 
 
-def _ranked(query: str, pool: Sequence[Entity]) -> list[Entity]:
+def _ranked(query: str, pool: Sequence[Names]) -> list[Entity]:
     words = query.split()
     ranked: list[tuple[int, float, str, str, Entity]] = []
-    rest: dict[str, Entity] = {}
+    rest: dict[str, Names] = {}
     for one in pool:
-        name = one.name.casefold()
-        rank = _rank(query, words, name, one)
+        rank = _rank(query, words, one)
         if rank is not None:
-            ranked.append((rank, len(name), name, one.id, one))
+            ranked.append((rank, len(one.name), one.name, one.entity.id, one.entity))
         else:
-            rest[one.id] = one
+            rest[one.entity.id] = one
     if query and not any(row[0] <= 3 for row in ranked):
-        names = {key: one.name.casefold() for key, one in rest.items()}
+        names = {key: one.name for key, one in rest.items()}
         for name, score, key in process.extract(
             query[:200], names, scorer=fuzz.WRatio, limit=100, score_cutoff=_FUZZY_FROM
         ):
-            ranked.append((9, -score, name, key, rest[key]))
+            ranked.append((9, -score, name, key, rest[key].entity))
     ranked.sort(key=lambda row: row[:4])
     return [row[4] for row in ranked]
 
 
-def _rank(query: str, words: Sequence[str], name: str, one: Entity) -> int | None:
-    if query in (name, one.id):
+def _rank(query: str, words: Sequence[str], one: Names) -> int | None:
+    if query in (one.name, one.entity.id):
         return 0
-    if name.startswith(query):
-        return 1
-    if query in name:
-        return 2
-    if query in one.external_id.casefold():
+    if query in one.name:
+        return 1 if one.name.startswith(query) else 2
+    if query in one.external_id:
         return 3
-    text = f"{name} {one.kind.casefold()} {one.cluster.casefold()}"
-    return 4 if words and all(word in text for word in words) else None
+    return 4 if words and all(word in one.text for word in words) else None
 
 
 def get_entity(reader: Reader, args: Args) -> Page:

@@ -125,9 +125,10 @@ def log_patterns(reader: Reader, args: Args) -> Page:
     covered = logs.span is not None and base.until > logs.span[0]
     scale = (window.until - window.since + 1) / (base.until - base.since + 1)
     found = []
-    for pattern in logs.patterns:
+    chosen = logs.patterns_by_entity.get(entity.id, ()) if entity else logs.patterns
+    for pattern in chosen:
         now, then = inside.count(pattern.id), before.count(pattern.id)
-        if (now or then) and (entity is None or pattern.entity_id == entity.id):
+        if now or then:
             score = _score(pattern.level, now, then * scale)
             found.append((-score, pattern.template, pattern.entity_id, pattern.level, pattern.id))
     shown = [

@@ -191,15 +191,17 @@ def ids_in(text: str) -> tuple[str, ...]:
 
 
 def _ids(value: Any) -> list[str]:
+    """The ids under the keys for them, at any depth; answers are plain JSON data."""
     found: list[str] = []
-    if isinstance(value, Mapping):
+    if isinstance(value, dict):
         for key, inner in value.items():
-            if key in _ID_KEYS and isinstance(inner, str):
-                if _ID.fullmatch(inner):
+            if isinstance(inner, str):
+                if key in _ID_KEYS and _ID.fullmatch(inner):
                     found.append(inner)
-            elif isinstance(inner, Mapping | list | tuple):
+            elif isinstance(inner, dict | list | tuple):
                 found.extend(_ids(inner))
     elif isinstance(value, list | tuple):
         for inner in value:
-            found.extend(_ids(inner))
+            if isinstance(inner, dict | list | tuple):
+                found.extend(_ids(inner))
     return found
