@@ -35,8 +35,11 @@ def main() -> int:
 
     def write(line: Mapping[str, Any]) -> None:
         with lock:
-            record.write(json.dumps(line) + "\n")
-            record.flush()
+            try:
+                record.write(json.dumps(line) + "\n")
+                record.flush()
+            except BrokenPipeError:
+                os._exit(1)  # Whoever would judge is gone: nobody is served without a record.
 
     logging.getLogger("mcp").setLevel(logging.CRITICAL)
     try:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+import anyio.to_thread
 from mcp import types
 from mcp.server.lowlevel import Server
 from mcp.server.lowlevel.helper_types import ReadResourceContents
@@ -36,10 +37,29 @@ _SREGYM = types.Tool(
 )
 
 
+def _tools(sitting: Sitting) -> list[types.Tool]:
+    found = [
+        types.Tool(
+            name=spec.name,
+            description=spec.description,
+            inputSchema=dict(spec.parameters),
+            annotations=types.ToolAnnotations(readOnlyHint=spec.name != SUBMIT),
+        )
+        for spec in sitting.specs
+    ]
+    return [*found, _SREGYM] if sitting.assignment.sregym else found
+
+
+def _answer(sitting: Sitting, name: str, arguments: dict[str, Any]) -> types.CallToolResult:
+    if name == _SREGYM.name and sitting.assignment.sregym:
+        name, arguments = SUBMIT, read_solution(sitting, str(arguments.get("ans", "")))
+    answer = sitting.call(name, arguments)
+    content = types.TextContent(type="text", text=answer.text)
+    return types.CallToolResult(content=[content], isError=answer.is_error)
+
+
 def mcp_server(sitting: Sitting) -> Server[Any, Any]:
     """The MCP server of one sitting; connect it to either transport."""
-    import anyio.to_thread
-
     alert = sitting.assignment.alert
     server: Server[Any, Any] = Server(
         NAME, instructions=_INSTRUCTIONS.format(alert=alert, submit=SUBMIT)
@@ -47,24 +67,11 @@ def mcp_server(sitting: Sitting) -> Server[Any, Any]:
 
     @server.list_tools()  # type: ignore[no-untyped-call, untyped-decorator]
     async def tools() -> list[types.Tool]:
-        found = [
-            types.Tool(
-                name=spec.name,
-                description=spec.description,
-                inputSchema=dict(spec.parameters),
-                annotations=types.ToolAnnotations(readOnlyHint=spec.name != SUBMIT),
-            )
-            for spec in sitting.specs
-        ]
-        return [*found, _SREGYM] if sitting.assignment.sregym else found
+        return _tools(sitting)
 
     @server.call_tool(validate_input=False)  # type: ignore[untyped-decorator]
     async def call(name: str, arguments: dict[str, Any]) -> types.CallToolResult:
-        if name == _SREGYM.name and sitting.assignment.sregym:
-            name, arguments = SUBMIT, read_solution(sitting, str(arguments.get("ans", "")))
-        answer = await anyio.to_thread.run_sync(sitting.call, name, arguments)
-        content = types.TextContent(type="text", text=answer.text)
-        return types.CallToolResult(content=[content], isError=answer.is_error)
+        return await anyio.to_thread.run_sync(_answer, sitting, name, arguments)
 
     @server.list_prompts()  # type: ignore[no-untyped-call, untyped-decorator]
     async def prompts() -> list[types.Prompt]:

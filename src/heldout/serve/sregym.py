@@ -39,11 +39,15 @@ def routes(sitting: Sitting) -> list[Route]:
         return JSONResponse({"stage": "done" if sitting.submitted else "diagnosis"})
 
     async def submit(request: Request) -> JSONResponse:
-        body = await request.body()
+        body = b""
+        async for part in request.stream():
+            body += part
+            if len(body) > _LONGEST:
+                return JSONResponse({"detail": "the solution is too long"}, 413)
         if sitting.submitted:
             return JSONResponse({"status": "done", "message": "Nothing more is to be submitted."})
         try:
-            solution = json.loads(body[:_LONGEST])["solution"]
+            solution = json.loads(body)["solution"]
         except (ValueError, TypeError, KeyError, RecursionError):
             return JSONResponse({"detail": "send a JSON object with 'solution'"}, 422)
         arguments = await run_in_threadpool(read_solution, sitting, str(solution))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import secrets
 import shlex
 import shutil
@@ -15,17 +14,18 @@ from pathlib import Path
 from typing import Any
 
 from heldout.agent.journal import JournalEntry, OnStep
-from heldout.agent.program.workplace import Usage, Workplace
+from heldout.agent.program.ending import Ended, trace_of
+from heldout.agent.program.workplace import Workplace
 from heldout.agent.prompt import READ_SKILL, system_prompt
 from heldout.agent.sandbox import SandboxFailure
 from heldout.agent.talk import Model
 from heldout.agent.toolbox import offered, skill_answer
-from heldout.agent.trace import PROGRAM, Step, StopReason, Trace
+from heldout.agent.trace import Trace
 from heldout.brain import Brain
 from heldout.errors import ConfigError
 from heldout.graph import open_interface
 from heldout.incident import Incident
-from heldout.interface import Interface, Submission
+from heldout.interface import Interface
 from heldout.serve.process import Served, Serving, require_mcp, supervised
 from heldout.serve.sitting import Assignment, Prepared
 
@@ -136,11 +136,11 @@ class ProgramAgent:
         finally:
             await asyncio.to_thread(place.remove)
         prompt = system_prompt(brain.prompt(model, interface.name))
-        return _trace(ended, usage, prompt, incident.alert)
+        return trace_of(ended, usage, prompt, incident.alert)
 
     async def _played(
         self, assignment: Assignment, place: Workplace, model: str, limits: Any
-    ) -> _Ended:
+    ) -> Ended:
         serving = await Serving.start(assignment)
         try:
             told = {
@@ -168,7 +168,7 @@ class ProgramAgent:
 
     async def _process(
         self, serving: Serving, place: Workplace, environment: dict[str, str], seconds: float
-    ) -> _Ended:
+    ) -> Ended:
         hidden = [str(path) for path in self._options.hidden]
         began = time.monotonic()
         process = await asyncio.create_subprocess_exec(
@@ -199,19 +199,7 @@ class ProgramAgent:
                 where="agent.command",
                 mend="Try the command in a shell",
             )
-        return _Ended(Served(), code, late == "max_seconds", elapsed, output, errors)
-
-
-@dataclass(frozen=True, slots=True)
-class _Ended:
-    """How a program ended; ``code`` is ``None`` for one that was ended by us."""
-
-    served: Served
-    code: int | None
-    timed_out: bool
-    seconds: float
-    output: str
-    errors: str
+        return Ended(Served(), code, late == "max_seconds", elapsed, output, errors)
 
 
 async def _outcome(process: asyncio.subprocess.Process, serving: Serving, seconds: float) -> str:
@@ -259,30 +247,6 @@ async def _kept(stream: asyncio.StreamReader) -> str:
     return (head + note + tail).decode("utf-8", "replace")
 
 
-def _trace(ended: _Ended, usage: Usage, prompt: str, alert: str) -> Trace:
-    served = ended.served
-    steps = tuple(Step(**{**step, "shown_ids": tuple(step["shown_ids"])}) for step in served.steps)
-    reason = _reason(ended)
-    submission = served.submission or Submission(complete=False)
-    if reason != "submitted":
-        submission = replace(submission, complete=False)
-    return Trace(
-        messages=tuple(_messages(steps, prompt, alert, ended.output)),
-        steps=steps,
-        submission=submission,
-        stop_reason=reason,
-        calls=usage.calls,
-        input_tokens=usage.input_tokens,
-        cached_tokens=usage.cached_tokens,
-        output_tokens=usage.output_tokens,
-        usd=usage.usd,
-        seconds=ended.seconds,
-        served_model=usage.model,
-        detail=_detail(ended, usage),
-        mode=PROGRAM,
-    )
-
-
 def _served_tools(interface: Interface) -> str:
     """The packs that the serving process is to offer; empty is the submission alone."""
     names = [spec.name for spec in interface.tool_specs()]
@@ -314,45 +278,3 @@ def _task(interface: Interface) -> str:
     """What an environment of one tool says of it, which is not what the packs say."""
     specs = interface.tool_specs()
     return specs[0].description if len(specs) == 1 else ""
-
-
-def _reason(ended: _Ended) -> StopReason:
-    served = ended.served
-    if served.submission is not None:
-        return _LIMITS.get(served.limit, "submitted")
-    if ended.timed_out:
-        return "max_seconds"
-    if served.limit in _LIMITS:
-        return _LIMITS[served.limit]
-    return "no_submission" if ended.code == 0 else "crash"
-
-
-_LIMITS: dict[str, StopReason] = {"max_steps": "max_steps", "max_seconds": "max_seconds"}
-
-
-def _detail(ended: _Ended, usage: Usage) -> str:
-    parts = []
-    if ended.code not in (0, None):
-        parts.append(f"the program ended with code {ended.code}")
-    if not usage.reported:
-        parts.append("no usage was reported")
-    if ended.errors.strip():
-        parts.append(f"stderr: {ended.errors.strip()[-1_500:]}")
-    return "; ".join(parts)[:2_000]
-
-
-def _messages(steps: Sequence[Step], prompt: str, alert: str, output: str) -> list[dict[str, Any]]:
-    """The investigation as a conversation: each call that was served, then what was printed."""
-    found: list[dict[str, Any]] = [
-        {"role": "system", "content": prompt},
-        {"role": "user", "content": alert},
-    ]
-    for step in steps:
-        function = {"name": step.tool, "arguments": json.dumps(step.args)}
-        call = {"id": f"call_{step.index}", "type": "function", "function": function}
-        found.append({"role": "assistant", "content": None, "tool_calls": [call]})
-        answer = {"role": "tool", "tool_call_id": call["id"], "content": step.answer}
-        found.append(answer)
-    if output.strip():
-        found.append({"role": "assistant", "content": output})
-    return found

@@ -70,7 +70,8 @@ def git(reader: Reader, args: Args) -> TextPage:
 def path_of(reader: Reader, one: Entity) -> str:
     """The file that an entity is."""
     _, namespace = reader.graph.namespace(one)
-    return f"{one.cluster or '_'}/{namespace or '_'}/{one.kind}/{one.name}.yaml"
+    name = one_line(one.name, 200)
+    return f"{one.cluster or '_'}/{namespace or '_'}/{one.kind}/{name}.yaml"
 
 
 def _matched(reader: Reader, paths: Sequence[str]) -> list[str] | None:
@@ -164,15 +165,15 @@ def _commit(
     shown = touched.entities[:6]
     lines = [
         f"commit {one.hash}",
-        f"Author: {one.actor}",
+        f"Author: {one_line(one.actor, 100)}",
         f"Date:   {dated(one.ts)}",
         "",
         f"    {one_line(one.summary, 300)}",
         "",
         f"    Change-Id: {one.id}",
         f"    Type: {one.type} ({one.source})",
-        *([f"    Pull-Request: {one.pr}"] if one.pr else []),
-        *([f"    Repository: {one.repo}"] if one.repo else []),
+        *([f"    Pull-Request: {one_line(one.pr, 100)}"] if one.pr else []),
+        *([f"    Repository: {one_line(one.repo, 100)}"] if one.repo else []),
         *(f"    Entity: {key} {path_of(reader, reader.graph.entities[key])}" for key in shown),
         *([f"    and {len(touched.entities) - 6} more"] if len(touched.entities) > 6 else []),
     ]

@@ -9,6 +9,7 @@ import orjson
 import yaml
 
 from heldout.graph.ontology import near
+from heldout.graph.packs.activity import events, history, logs, top
 from heldout.graph.packs.command import Command, age, filtered, read_command
 from heldout.graph.packs.objects import (
     BY_KIND,
@@ -27,7 +28,6 @@ from heldout.graph.packs.objects import (
     scope_of,
 )
 from heldout.graph.packs.pack import Block, Pack, TextPage, one_line
-from heldout.graph.packs.podlogs import events, history, logs, top
 from heldout.graph.snapshot import Entity
 from heldout.graph.tools.arguments import text
 from heldout.graph.tools.backend import Args

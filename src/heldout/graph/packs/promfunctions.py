@@ -16,11 +16,12 @@ from heldout.graph.packs.series import (
     Value,
     Vector,
     refuse,
+    without_name,
 )
 from heldout.graph.tools.refusals import Refusal
 
 if TYPE_CHECKING:
-    from heldout.graph.packs.series import Evaluation
+    from heldout.graph.packs.evaluation import Evaluation
 
 _SECOND = 1_000_000
 
@@ -283,7 +284,7 @@ def _on(labels: Labels, modifier: Any) -> dict[str, str]:
     """The labels that two sides are matched by; without a modifier all but the name."""
     matching = modifier.matching if modifier is not None else None
     if matching is None:
-        return {k: v for k, v in labels.items() if k != NAME}
+        return without_name(labels)
     named = set(matching.labels)
     on = "Include" in str(matching.type) or "On" in str(matching.type)
     return {k: v for k, v in labels.items() if k != NAME and (k in named) == on}

@@ -9,8 +9,9 @@ import numpy as np
 
 from heldout.errors import ConfigError
 from heldout.graph.packs.command import moment
+from heldout.graph.packs.evaluation import Evaluation
 from heldout.graph.packs.pack import Pack
-from heldout.graph.packs.series import NAME, Catalogue, Evaluation, Numbers, Times, Value, Vector
+from heldout.graph.packs.series import NAME, Catalogue, Numbers, Times, Value, Vector
 from heldout.graph.tools.alerts import list_alerts
 from heldout.graph.tools.arguments import step, text
 from heldout.graph.tools.backend import Args
