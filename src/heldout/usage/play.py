@@ -50,7 +50,7 @@ class Call:
 
     @property
     def empty(self) -> bool | None:
-        """Whether nothing was found, in rows or a command's text; ``None`` where it can't be told."""
+        """Whether nothing was found, as rows or as text; ``None`` where that can't be told."""
         if self.rows is not None:
             return not self.rows
         if self.step.is_error or "output" not in self.answer:
