@@ -122,7 +122,11 @@ def outcomes(ledger: Ledger, run_id: str, *, newest_verdict: bool = False) -> li
     """
     reader = TraceReader(ledger)
     rows = investigations(ledger, run_id)
-    return [outcome_from_row(reader, row, newest_verdict) for row in rows]
+    found = []
+    rows.reverse()
+    while rows:  # As in investigations: never both forms of all of them.
+        found.append(outcome_from_row(reader, rows.pop(), newest_verdict))
+    return found
 
 
 def outcome_from_row(

@@ -61,13 +61,14 @@ class Tally:
         self.total = total
         self.usd = usd
         self.in_flight = 0
-        self.results: dict[tuple[str, str, int], str] = {}
+        self.results: Counter[str] = Counter()
+        """Settled slots by result."""
         self._before = 0
         self._began = time.monotonic()
 
     def begin(self) -> None:
         """What is settled so far was so before this process; the ETA leaves it out."""
-        self._before = len(self.results)
+        self._before = self.results.total()
         self._began = time.monotonic()
 
     def paid(self, usd: float | None) -> None:
@@ -76,18 +77,18 @@ class Tally:
 
     def progress(self) -> Progress:
         """A snapshot."""
-        values = list(self.results.values())
-        fresh = len(values) - self._before
+        done = self.results.total()
+        fresh = done - self._before
         elapsed = time.monotonic() - self._began
         return Progress(
-            done=len(values),
+            done=done,
             total=self.total,
-            passed=values.count("pass"),
-            failed=values.count("fail"),
-            invalid=values.count("invalid"),
+            passed=self.results["pass"],
+            failed=self.results["fail"],
+            invalid=self.results["invalid"],
             in_flight=self.in_flight,
             usd=self.usd,
-            eta_seconds=elapsed / fresh * (self.total - len(values)) if fresh > 0 else None,
+            eta_seconds=elapsed / fresh * (self.total - done) if fresh > 0 else None,
         )
 
 
@@ -159,7 +160,7 @@ class Player:
             if result == "invalid" and self._failed[slot.key] < MAX_ATTEMPTS:
                 self._pending.append((slot, number))
             else:
-                self._tally.results[slot.key] = result
+                self._tally.results[result] += 1
         self._tally.begin()
         self._report()
 
@@ -249,9 +250,9 @@ class Player:
         if result == "invalid" and again:
             self._pending.append((slot, number + 1))
         else:
-            self._tally.results[slot.key] = result
+            self._tally.results[result] += 1
         if reason == "provider_refused":
-            valid = set(self._tally.results.values()) - {"invalid"}
+            valid = self._tally.results["pass"] + self._tally.results["fail"]
             self._refused += 0 if valid else 1
         elif result != "invalid":
             self._refused = 0

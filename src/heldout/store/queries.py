@@ -321,15 +321,13 @@ def investigations(ledger: Ledger, run_id: str) -> list[InvestigationRow]:
         "SELECT * FROM investigations WHERE run = ? ORDER BY incident, arm, repeat, attempt",
         [run_id],
     )
-    return [
-        InvestigationRow(
-            **row,
-            verdicts=tuple(
-                given.get((row["incident"], row["arm"], row["repeat"], row["attempt"]), ())
-            ),
-        )
-        for row in rows
-    ]
+    found = []
+    rows.reverse()
+    while rows:  # Let go of one form as the other is made: there may be many thousand.
+        row = rows.pop()
+        key = (row["incident"], row["arm"], row["repeat"], row["attempt"])
+        found.append(InvestigationRow(**row, verdicts=tuple(given.pop(key, ()))))
+    return found
 
 
 def edit_events(
