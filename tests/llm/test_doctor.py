@@ -217,6 +217,18 @@ def test_costs_are_bounded_before_and_told_after(tmp_path: Path):
     assert Examiner(ModelName("local", "m"), "http://127.0.0.1:9/v1").planned().usd is None
 
 
+def test_the_one_model_of_a_local_server_is_known_by_any_name():
+    """A server that lists a file's path tells the window of the model that answers to any name."""
+    listed = {"id": "/models/m.gguf", "aliases": ["/models/m.gguf"], "meta": {"n_ctx": 8192}}
+    found = {one.probe: one for one in examined(FakeModel(listed=(listed,)), wire="chat").endpoint}
+    assert found["listing"].outcome == "no"
+    assert "'/models/m.gguf'" in found["listing"].said
+    assert found["window"].facts == {"tokens": 8192}
+    aliased = FakeModel(listed=({**listed, "aliases": ["m"]}, {"id": "other", "n_ctx": 4}))
+    found = {one.probe: one for one in examined(aliased, wire="chat").endpoint}
+    assert (found["listing"].outcome, found["window"].facts) == ("yes", {"tokens": 8192})
+
+
 @pytest.mark.parametrize(
     "fault",
     [

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from heldout.errors import ProviderRefused
 from heldout.llm.doctor.finding import Cost, Finding
@@ -29,14 +30,22 @@ class Listing:
             subject.listing = await subject.client().models()
         except ProviderRefused as error:
             return Finding(self.name, self.title, "unknown", f"no list of models: {error.what}")
-        names = tuple(str(one.get("id", "")) for one in subject.listing)
-        facts = {"listed": len(names)}
+        names = tuple(name for one in subject.listing for name in names_of(one))
+        facts = {"listed": len(subject.listing)}
         wanted = subject.model.name
         if wanted in names:
-            said = f"'{wanted}' is one of {len(names)}"
+            said = f"'{wanted}' is one of {len(subject.listing)}"
             return Finding(self.name, self.title, "yes", said, facts)
         if not names:
             return Finding(self.name, self.title, "unknown", "the list of models is empty", facts)
-        guess = near(wanted, names[:_GUESSED])
-        said = f"'{wanted}' is not one of {len(names)}" + (f"; there is '{guess}'" if guess else "")
+        guess = names[0] if len(names) == 1 else near(wanted, names[:_GUESSED])
+        said = f"'{wanted}' is not one of {len(subject.listing)}"
+        said += f"; there is '{guess}'" if guess else ""
         return Finding(self.name, self.title, "no", said, facts)
+
+
+def names_of(entry: Mapping[str, Any]) -> tuple[str, ...]:
+    """The name of a listed model and, where a server tells them, its other names."""
+    others = entry.get("aliases")
+    named = [entry.get("id"), *(others if isinstance(others, list) else ())]
+    return tuple(dict.fromkeys(name for name in named if isinstance(name, str) and name))

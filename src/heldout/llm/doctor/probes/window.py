@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any, ClassVar
 
 from heldout.llm.doctor.finding import Cost, Finding
+from heldout.llm.doctor.probes.listing import names_of
 from heldout.llm.doctor.subject import Subject
 
 _KEYS = (
@@ -30,9 +31,11 @@ class Window:
     cost: ClassVar[Cost] = Cost()
 
     async def run(self, subject: Subject) -> Finding:
-        """Look into the model's entry."""
+        """Look into the model's entry; a server with one model may call it as it likes."""
+        alone = len(subject.listing) == 1
         for entry in subject.listing:
-            if entry.get("id") == subject.model.name and (tokens := _window(entry)):
+            named = alone or subject.model.name in names_of(entry)
+            if named and (tokens := _window(entry)):
                 return Finding(
                     self.name, self.title, "yes", f"{tokens:,} tokens", {"tokens": tokens}
                 )
