@@ -21,6 +21,8 @@ from heldout.llm.messages import ModelReply, ModelRequest, ToolCall
 
 MAX_REPLY_TOKENS = 4_096
 """A small model that loops inside a string would else write until its window is full."""
+LEAST_REPLY_TOKENS = 1_024
+"""The same once the window was full: some servers count a reply's limit as part of the request."""
 PATIENCE = 3
 
 
@@ -51,6 +53,7 @@ class JsonDialogue:
                 {"role": "user", "content": opening.alert},
             ]
         )
+        self._reply_tokens = MAX_REPLY_TOKENS
         self._note = ""
         self._step: StepText | None = None
 
@@ -64,7 +67,7 @@ class JsonDialogue:
         return ModelRequest(
             self._thread.sent,
             seed=self._seed,
-            max_output_tokens=MAX_REPLY_TOKENS,
+            max_output_tokens=self._reply_tokens,
             response_schema=self._schemas[last],
         )
 
@@ -98,9 +101,10 @@ class JsonDialogue:
         self._thread.say(text)
 
     def make_room(self) -> str:
-        """Older answers become stubs."""
+        """Older answers become stubs, and replies are held shorter."""
+        self._reply_tokens = LEAST_REPLY_TOKENS
         dropped = self._thread.make_room()
-        return f"{dropped} older answers were taken out" if dropped else ""
+        return f"{dropped} older answers were taken out, replies held to {LEAST_REPLY_TOKENS} tokens"
 
     def _kept(self, reply: ModelReply) -> str:
         text = reply.text or reply.refusal

@@ -13,7 +13,7 @@ from functools import partial
 from typing import Any
 
 from heldout.agent.modes.dialogue import Formats, Opening, Taken
-from heldout.agent.modes.json_steps import JsonDialogue
+from heldout.agent.modes.json_steps import LEAST_REPLY_TOKENS, JsonDialogue
 from heldout.agent.prompt import (
     LAST_CHANCE,
     NOTEBOOK_AGAIN,
@@ -223,7 +223,8 @@ class NotebookDialogue(JsonDialogue):
         super().say(text)
 
     def make_room(self) -> str:
-        """From here on the notebook may take half of what it took."""
+        """From here on the notebook may take half of what it took, and replies are held shorter."""
+        self._reply_tokens = LEAST_REPLY_TOKENS
         return f"the notebook was halved, to {self._notebook.halve()} tokens"
 
     def _objection(self, tool: str, args: Mapping[str, Any]) -> ToolAnswer | None:
