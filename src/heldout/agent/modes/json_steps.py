@@ -104,7 +104,9 @@ class JsonDialogue:
         """Older answers become stubs, and replies are held shorter."""
         self._reply_tokens = LEAST_REPLY_TOKENS
         dropped = self._thread.make_room()
-        return f"{dropped} older answers were taken out, replies held to {LEAST_REPLY_TOKENS} tokens"
+        return (
+            f"{dropped} older answers were taken out, replies held to {LEAST_REPLY_TOKENS} tokens"
+        )
 
     def _kept(self, reply: ModelReply) -> str:
         text = reply.text or reply.refusal
