@@ -1,4 +1,7 @@
-"""Run every bench that measures a budget and write what they print into docs/performance.md."""
+"""Run every bench that measures a budget and write what they print into docs/performance.md.
+
+``python -m bench.performance NAME ...`` measures only some anew and leaves the other sections.
+"""
 
 from __future__ import annotations
 
@@ -17,6 +20,9 @@ BENCHES = (
     ("validity", "validating an incident of full size with its twins"),
     ("ledger", "size and CPU of the ledger per investigation"),
     ("gate", "time of the leak gate"),
+    ("compare", "comparing and listing in a ledger of 10,000 investigations"),
+    ("memory", "peak memory of a run as it grows"),
+    ("peers", "the same task and server, driven by heldout and by others"),
 )
 HEAD = """# Performance
 
@@ -25,19 +31,42 @@ count; wall time depends on what else the machine does.
 """
 
 
-def main() -> None:
+def main(names: tuple[str, ...] = ()) -> None:
     """Rewrite docs/performance.md from fresh runs, each in a process of its own."""
-    parts = [HEAD, f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}.*\n"]
+    page = ROOT / "docs" / "performance.md"
+    old = sections(page.read_text(encoding="utf-8"))
+    unknown = set(names) - {name for name, _ in BENCHES}
+    if unknown:
+        sys.exit(f"error: no bench '{min(unknown)}' measures a budget")
+    parts = [HEAD]
     for name, what in BENCHES:
-        done = subprocess.run(
-            [sys.executable, "-m", "bench", name],
-            cwd=ROOT,
-            capture_output=True,
-            text=True,
-            check=True,
-        )
-        text = done.stdout.split("\n", 1)[1].rstrip()
-        parts.append(f"## {what[0].upper()}{what[1:]}\n\n`python -m bench {name}`\n")
-        parts.append(f"```text\n{text}\n```\n")
-    (ROOT / "docs" / "performance.md").write_text("\n".join(parts), encoding="utf-8")
+        title = what[0].upper() + what[1:]
+        if not names or name in names:
+            parts.append(f"## {title}\n\n{measured(name)}")
+        elif title in old:
+            parts.append(f"## {title}\n\n{old[title]}")
+    page.write_text("\n".join(parts), encoding="utf-8")
     print("docs/performance.md written")
+
+
+def sections(text: str) -> dict[str, str]:
+    """What stands under each heading."""
+    found = {}
+    for part in text.split("\n## ")[1:]:
+        title, _, body = part.partition("\n\n")
+        found[title] = body.rstrip() + "\n"
+    return found
+
+
+def measured(name: str) -> str:
+    """One bench's output with the command, the date and the machine."""
+    done = subprocess.run(
+        [sys.executable, "-m", "bench", name], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    text = done.stdout.split("\n", 1)[1].rstrip()
+    when = f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}.*"
+    return f"`python -m bench {name}` {when}\n\n```text\n{text}\n```\n"
+
+
+if __name__ == "__main__":
+    main(tuple(sys.argv[1:]))
