@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -270,6 +271,33 @@ def test_many_threads_append_and_read(tmp_path: Path):
             thread.join()
         assert not errors
         assert ledger.read("SELECT count(*) AS n FROM looks") == [{"n": 320}]
+
+
+@pytest.mark.parametrize(("seconds", "few"), [(5.0, True), (0.0, False)])
+def test_rows_that_nobody_waits_for_share_a_commit(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, seconds: float, few: bool
+):
+    """They gather; whoever waits does not wait for that. Without gathering each has its own."""
+    commits: list[int] = []
+    real = Ledger._commit
+
+    def commit(self: Ledger, cursor: Any, groups: list[Any]) -> None:
+        commits.append(len(groups))
+        real(self, cursor, groups)
+
+    monkeypatch.setattr("heldout.store.ledger.GATHER_SECONDS", seconds)
+    monkeypatch.setattr(Ledger, "_commit", commit)
+    seen: list[int] = []
+    with Ledger.open(tmp_path / "l.duckdb") as ledger:
+        for n in range(20):
+            ledger.append("looks", [look(n)], on_commit=lambda n=n: seen.append(n))  # type: ignore[misc]
+            if not few:
+                while len(seen) <= n:  # Committed with nobody asking for it.
+                    time.sleep(0.001)
+        assert len(ledger.read("SELECT * FROM looks")) == 20, "a reader does not wait five seconds"
+    assert seen == list(range(20))
+    assert sum(commits) == 20
+    assert (len(commits) < 3) is few
 
 
 def test_a_coroutine_can_wait_for_the_disk(tmp_path: Path):

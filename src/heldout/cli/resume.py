@@ -14,7 +14,7 @@ def resume(
         str,
         typer.Argument(
             metavar="[JOB_OR_RUN]",
-            help="By its id's beginning; default: the newest that was stopped.",
+            help="By its id's beginning; default: the newest job, else run, that was stopped.",
         ),
     ] = "",
     repeats: Annotated[
