@@ -251,6 +251,7 @@ def test_a_broken_endpoint_is_lines_and_no_traceback(fault: wire.Reply):
         examiner = Examiner(ModelName("local", "m"), server.url, bounds=bounds)
         found = asyncio.run(examiner.examine())
     assert not found.advice.usable
+    assert found.spent.usd is None, "of a model without a price nothing costs nothing"
     answers = [one for over in found.wires for one in over.findings]
     assert [one.probe for one in answers] == ["answer", "answer"]
     assert all(one.outcome != "yes" and one.said for one in answers)

@@ -21,7 +21,7 @@ from heldout.llm.prices import FREE, price_of, prices_of
 from heldout.llm.transports import Bounds
 from heldout.llm.wires import WIRES, WireName
 
-BOUNDS = Bounds(connect=5.0, read=90.0, total=120.0, attempts=2, retry_seconds=30.0)
+BOUNDS = Bounds(connect=5.0, read=240.0, total=240.0, attempts=2, retry_seconds=60.0)
 """A probe is no investigation: what takes longer than this is told as a failure."""
 
 OnFinding = Callable[[str, Finding], None]
@@ -72,6 +72,8 @@ class Examiner:
     _spent: Spent = field(default_factory=Spent)
 
     def __post_init__(self) -> None:
+        if price_of(self.model, prices_of(self.prices)) is None:
+            self._spent.usd = None
         # A wrong or telling base URL is refused before anything is shown.
         with suppress(MissingKey):
             endpoint_for(self.model, self.base_url)
@@ -161,8 +163,9 @@ class Examiner:
             return Finding("key", title, "no", error.sentence())
         if self.model.is_simulated:
             return Finding("key", title, "yes", "none is needed in this process")
-        variable = key_variable(self.model.provider)
-        said = f"from {variable}" if endpoint.has_key else f"none in {variable}, on this machine"
+        said = "none is needed on this machine"
+        if endpoint.has_key:
+            said = f"from {key_variable(self.model.provider)}"
         return Finding("key", title, "yes", said)
 
     def _subject(self, wire: WireName) -> Subject:

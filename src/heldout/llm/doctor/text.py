@@ -34,7 +34,7 @@ def closing(examination: Examination) -> str:
         parts += [f"mode {' or '.join(advice.modes)}"] if advice.modes else []
         lines.append(" · ".join([*parts, f"roles {', '.join(advice.roles)}"]))
     else:
-        lines.append("not usable: see the lines that say no")
+        lines.append("not usable: see what the lines above say")
     lines += [f"note: {note}" for note in advice.notes]
     for role, text in advice.settings.items():
         indented = "".join(f"  {one}\n" for one in text.splitlines()).rstrip("\n")
