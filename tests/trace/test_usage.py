@@ -170,8 +170,40 @@ def test_a_commands_text_counts_as_an_answer():
     tallies = {measure.key: measure.count(play) for measure in MEASURES}
     assert (tallies["empty_answers"].count, tallies["empty_answers"].of) == (1, 3)
     assert (tallies["same_answers"].count, tallies["same_answers"].of) == (1, 2)
+    assert rows_of_errors() == {
+        "unknown_arguments": {"kubectl exec.-it"},
+        "refused_values": {"prometheus_query.query"},
+        "unknown_ids": {"kubectl get with a name that is not there"},
+    }
     assert list(answer_lines(steps[0])) == ["1 item", "| NAME", "| quay-core"]
     assert list(answer_lines(steps[1])) == ["no items", "| No resources found"]
+
+
+def rows_of_errors() -> dict[str, set[str]]:
+    """What is made of the refusals of commands."""
+    refused = (
+        (
+            "kubectl",
+            {"command": "exec -it a -- sh"},
+            "unknown_argument",
+            "kubectl has no option '-it' here",
+        ),
+        ("kubectl", {"command": "get pod quay"}, "unknown_id", "pods 'quay' not found"),
+        ("prometheus_query", {"query": "rate(nope)"}, "bad_argument", "no metric is called 'nope'"),
+    )
+    steps = tuple(
+        Step(
+            n, tool, args, json.dumps({"error": {"type": kind, "message": said, "near": []}}), True
+        )
+        for n, (tool, args, kind, said) in enumerate(refused)
+    )
+    trace = Trace(
+        messages=(), steps=steps, submission=Submission(), stop_reason="submitted", calls=1,
+        input_tokens=1, cached_tokens=0, output_tokens=1, usd=None, seconds=0.0, served_model="",
+    )  # fmt: skip
+    keys = ("unknown_arguments", "refused_values", "unknown_ids")
+    play = Play.of(trace, Known())
+    return {one.key: set(one.count(play).rows) for one in MEASURES if one.key in keys}
 
 
 def test_a_page_names_undefined_and_all_groups(counted: Usage):

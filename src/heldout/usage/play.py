@@ -24,6 +24,13 @@ class Call:
         return self.step.tool
 
     @property
+    def subject(self) -> str:
+        """The tool, with the first word of its command where it takes one: ``kubectl get``."""
+        command = self.step.args.get("command")
+        words = command.split() if isinstance(command, str) else []
+        return f"{self.tool} {words[0][:40]}" if words else self.tool
+
+    @property
     def error(self) -> str:
         """The type of the typed error, empty where the call was answered."""
         if not self.step.is_error:

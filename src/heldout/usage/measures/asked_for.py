@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from heldout.usage.measure import Finding, Measure, Suggestion, Tally, by
 from heldout.usage.play import Call, Play
 
-_ARGUMENT = re.compile(r"has no argument '(.*?)'")
+_ARGUMENT = re.compile(r"has no (?:argument|option) '(.*?)'")
 _NEEDED = re.compile(r"needs '(.*?)'")
 _QUOTED = re.compile(r"'(.*?)'")
 
@@ -47,7 +47,7 @@ class UnknownArguments(Measure):
         tally = Tally(of=len(play.calls))
         for call in play.failed("unknown_argument"):
             match = _ARGUMENT.search(call.message)
-            tally.hit(f"{call.tool}.{match[1] if match else '?'}")
+            tally.hit(f"{call.subject}.{match[1] if match else '?'}")
         return tally
 
     def suggest(self, found: Finding) -> Iterable[Suggestion]:
@@ -86,7 +86,7 @@ class RefusedValues(Measure):
         """By tool and argument."""
         tally = Tally(of=len(play.calls))
         for call in play.failed("bad_argument"):
-            tally.hit(f"{call.tool}.{refused_argument(call)}")
+            tally.hit(f"{call.subject}.{refused_argument(call)}")
         return tally
 
     def suggest(self, found: Finding) -> Iterable[Suggestion]:

@@ -7,12 +7,13 @@ from collections.abc import Iterable
 
 from heldout.graph.tools.catalogue import BY_NAME
 from heldout.usage.measure import Finding, Measure, Suggestion, Tally, by, percent, times
-from heldout.usage.play import Play
+from heldout.usage.play import Call, Play
 
 MOSTLY = 0.3
 FEW = 5
 """A share from which, and calls below which, nothing is suggested."""
 _PAGING = frozenset({"limit", "cursor"})
+_NAME = "a name"
 _ID = re.compile(r"[a-z]-[0-9a-f]{4,}|l-[0-9]+")
 
 
@@ -100,29 +101,32 @@ class UnknownIds(Measure):
         """By tool: an invented id or a name, and whether a near one was looked up next."""
         tally = Tally(of=len(play.calls))
         for call in play.failed("unknown_id"):
-            given = [str(value) for value in call.step.args.values()]
-            kind = "an id" if any(_ID.fullmatch(one) for one in given) else "a name"
             near = [_near_id(one) for one in call.near]
             later = [str(one.step.args) for one in play.calls[call.step.index + 1 :]]
             taken = any(one in args for one in near for args in later)
-            tally.hit(
-                f"{call.tool} with {kind}",
-                near_names=bool(near),
-                near_name_taken=taken,
-            )
+            name = f"{call.subject} with {_given(call)}"
+            tally.hit(name, near_names=bool(near), near_name_taken=taken)
         return tally
 
     def suggest(self, found: Finding) -> Iterable[Suggestion]:
         """Tools that were given names."""
         for row in found.rows:
-            if row.name.endswith("a name"):
-                tool = row.name.removesuffix(" with a name")
+            if row.name.endswith(_NAME):
+                tool = row.name.removesuffix(f" with {_NAME}")
                 taken = int(row.figures.get("near_name_taken", 0))
                 text = (
                     f"{tool} was given a name instead of an id {by(row.count, row.investigations)} "
                     f"({taken} went on with a near one): take names too"
                 )
                 yield Suggestion("tools", text, row.count, row.investigations)
+
+
+def _given(call: Call) -> str:
+    """What was looked up; where a tool goes by names (kubectl), a name is no mistake of its own."""
+    if call.tool not in BY_NAME:
+        return "a name that is not there"
+    given = [str(value) for value in call.step.args.values()]
+    return "an id" if any(_ID.fullmatch(one) for one in given) else _NAME
 
 
 def _near_id(text: str) -> str:
