@@ -9,10 +9,18 @@ from __future__ import annotations
 import fnmatch
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from heldout.graph.ontology import near
-from heldout.graph.packs.command import Command, dated, filtered, matching, moment, read_command
+from heldout.graph.packs.command import (
+    MOST_FILTERED,
+    Command,
+    dated,
+    filtered,
+    matching,
+    moment,
+    read_command,
+)
 from heldout.graph.packs.pack import Block, Pack, TextPage, one_line
 from heldout.graph.snapshot import Entity
 from heldout.graph.tools.arguments import text
@@ -31,6 +39,7 @@ _OPTIONS: Mapping[str, str] = {
     "--date": "date=", "--no-patch": "bare", "-s": "bare", "--follow": "all",
 }  # fmt: skip
 _LIFECYCLE = ("pod", "node")
+_COLUMNS = 'select id, "commit", ts, type, actor, source, pr, repo, summary from change_event '
 _NO_COMMIT = "no commit, branch or path"
 
 
@@ -100,12 +109,14 @@ def _matched(reader: Reader, paths: Sequence[str]) -> list[str] | None:
     return sorted(lives)
 
 
-def commits(
+def picked(
     reader: Reader, command: Command, ids: Sequence[str] | None, window: Window
-) -> list[Commit]:
-    """The commits that a log's options pick, newest first."""
+) -> list[str]:
+    """The ids of the commits that a log's options pick, newest first."""
+    wanted = command.get("grep")
+    said = "summary || ' ' || pr" if wanted else "''"
     rows = reader.rows(
-        'select id, "commit", ts, type, actor, source, pr, repo, summary from change_event '
+        f"select id, {said} from change_event "
         "where type not in (select unnest($lifecycle)) and ts between $since and $until "
         "and ($all or id in (select event_id from change_target where entity_id in "
         "(select unnest($ids)) union all select event_id from change_diff where entity_id in "
@@ -120,16 +131,24 @@ def commits(
             "pickaxe": command.get("pickaxe"),
         },
     )  # fmt: skip
-    found = [Commit(one, _hash(one, commit), *rest) for one, commit, *rest in rows]
-    wanted = command.get("grep")
-    if wanted:
-        lines = [f"{one.summary} {one.pr}" for one in found]
-        hits: list[bool] = []
-        for at in range(0, len(lines), 5_000):
-            hits += matching(reader, lines[at : at + 5_000], wanted,
-                             any_case=bool(command.get("any_case")))  # fmt: skip
-        found = [one for one, hit in zip(found, hits, strict=True) if hit]
+    if not wanted:
+        return [row[0] for row in rows]
+    found: list[str] = []
+    for at in range(0, len(rows), MOST_FILTERED):
+        part = rows[at : at + MOST_FILTERED]
+        texts = [text for _, text in part]
+        hits = matching(reader, texts, wanted, any_case=bool(command.get("any_case")))
+        found += [one for (one, _), hit in zip(part, hits, strict=True) if hit]
     return found
+
+
+def _commits(reader: Reader, ids: Sequence[str]) -> list[Commit]:
+    """These commits, in this order."""
+    if not ids:
+        return []
+    rows = reader.rows(f"{_COLUMNS} where id in (select unnest($ids))", {"ids": list(ids)})
+    found = {one: Commit(one, _hash(one, commit), *rest) for one, commit, *rest in rows}
+    return [found[one] for one in ids]
 
 
 def _hash(change: str, commit: str) -> str:
@@ -147,17 +166,19 @@ def _log(reader: Reader, command: Command, words: list[str], offset: int) -> Tex
     window = reader.window(moment("since", since, reader.now) if since else None, end)
     ids = _matched(reader, paths)
     gaps = reader.gaps("change", window, ids or ())
-    found = commits(reader, command, ids, window)
+    found = picked(reader, command, ids, window)
     found = found[: command.number("number", len(found))]
     if command.get("reverse"):
         found = found[::-1]
     start, most = (0, 1_000) if command.filters else (offset, MAX_ROWS)
-    blocks = [_commit(reader, one, command, ids) for one in found[start : start + most]]
+    shown = _commits(reader, found[start : start + most])
+    diffs = _diffs(reader, [one.id for one in shown], ids) if command.get("patch") else {}
+    blocks = (_commit(reader, one, command, diffs) for one in shown)
     return TextPage(blocks, len(found), start, window=window, gaps=gaps)
 
 
 def _commit(
-    reader: Reader, one: Commit, command: Command, only: Sequence[str] | None = None
+    reader: Reader, one: Commit, command: Command, diffs: Mapping[str, Sequence[Block]]
 ) -> Block:
     touched = reader.world.touched(one.id)
     if command.get("oneline"):
@@ -180,18 +201,24 @@ def _commit(
     if command.get("stat"):
         lines += ["", *(f" {field}" for field in touched.fields[:40])]
     if command.get("patch"):
-        lines += ["", *(block.text for block in _diff_blocks(reader, one.id, only))]
+        lines += ["", *(block.text for block in diffs.get(one.id, ()))]
     return Block("\n".join([*lines, ""]), (one.id, *shown))
 
 
-def _diff_blocks(reader: Reader, change: str, only: Sequence[str] | None = None) -> list[Block]:
+def _diffs(
+    reader: Reader, changes: Sequence[str], only: Sequence[str] | None = None
+) -> dict[str, list[Block]]:
+    """The diff of each change, of all files or ``only`` some."""
     rows = reader.rows(
-        "select entity_id, field, old_json, new_json, redacted from change_diff "
-        "where event_id = $id order by entity_id, field",
-        {"id": change},
+        "select event_id, entity_id, field, old_json, new_json, redacted from change_diff "
+        "where event_id in (select unnest($ids)) order by event_id, entity_id, field",
+        {"ids": list(changes)},
     )
-    kept = [row for row in rows if only is None or row[0] in only]
-    return _diff(reader, [(row[0], row[1], row[2], row[3], row[4]) for row in kept])
+    found: dict[str, list[Any]] = {one: [] for one in changes}
+    for change, *row in rows:
+        if only is None or row[0] in only:
+            found[change].append(tuple(row))
+    return {change: _diff(reader, of) for change, of in found.items()}
 
 
 def _diff(reader: Reader, rows: Sequence[tuple[str, str, str, str, bool]]) -> list[Block]:
@@ -220,9 +247,9 @@ def _show(reader: Reader, command: Command, words: list[str], offset: int) -> Te
     revisions, paths = _apart(reader, command, words)
     one = revisions[0] if revisions else _newest(reader)
     ids = _matched(reader, paths)
-    blocks = [_commit(reader, one, command)]
+    blocks = [_commit(reader, one, command, {})]
     if not command.get("bare"):
-        blocks += _diff_blocks(reader, one.id, ids)
+        blocks += _diffs(reader, [one.id], ids)[one.id]
     start = 0 if command.filters else offset
     return TextPage(blocks[start:], len(blocks), start)
 
@@ -328,22 +355,21 @@ def _revision(reader: Reader, word: str) -> Commit | None:
     """The commit that HEAD, HEAD~n, a hash, a change id or ``@{TIME}`` names, else ``None``."""
     head = re.fullmatch(r"(?:HEAD|main|master|@)(?:~(\d{0,5})|(\^+))?", word)
     timed = re.fullmatch(r"(?:HEAD|main|master)?@\{(.{1,40})\}", word)
-    columns = 'select id, "commit", ts, type, actor, source, pr, repo, summary from change_event '
     if head:
         back = int(head[1] or 1) if head[1] is not None else len(head[2] or "")
         clause = "where type not in (select unnest($lifecycle)) order by ts desc, id desc "
-        rows = reader.rows(f"{columns}{clause} limit 1 offset {back}",
+        rows = reader.rows(f"{_COLUMNS}{clause} limit 1 offset {back}",
                            {"lifecycle": list(_LIFECYCLE)})  # fmt: skip
     elif timed:
         at = moment("@{}", timed[1], reader.now, until=True)
         rows = reader.rows(
-            f"{columns} where ts <= $at and type not in (select unnest($lifecycle)) "
+            f"{_COLUMNS} where ts <= $at and type not in (select unnest($lifecycle)) "
             "order by ts desc, id desc limit 1",
             {"at": at, "lifecycle": list(_LIFECYCLE)},
         )
     elif re.fullmatch(r"(?:c-)?[0-9a-f]{6,40}", word):
         rows = reader.rows(
-            f'{columns} where id = $word or starts_with("commit", $word) or id = $id '
+            f'{_COLUMNS} where id = $word or starts_with("commit", $word) or id = $id '
             "order by ts desc, id desc limit 1",
             {"word": word, "id": f"c-{word}"},
         )

@@ -78,7 +78,7 @@ def kubectl(reader: Reader, args: Args) -> TextPage:
     page = run(reader, command, words, scope, args["offset"])
     if not command.filters:
         return page
-    kept = filtered(reader, page.blocks, command)
+    kept = filtered(reader, list(page.blocks), command)
     offset = args["offset"]
     return TextPage(kept[offset:], len(kept), offset, window=page.window, gaps=page.gaps)
 
@@ -233,9 +233,9 @@ def _describe(
         ][:20]
         body["lastChanges"] = managers(reader, one)
         lines += yaml.safe_dump(body, sort_keys=False, allow_unicode=True, width=1_000).splitlines()
-        happened = events(reader, command, [f"uid/{one.id}"], Scope(), 0)
-        lines += ["Events:", *(f"  {block.text}" for block in happened.blocks[:10])]
-        lines += [] if happened.blocks else ["  <none>"]
+        page = events(reader, command, [f"uid/{one.id}"], Scope(), 0)
+        happened = [f"  {block.text}" for block in list(page.blocks)[:10]]
+        lines += ["Events:", *(happened or ["  <none>"])]
     return _whole(command, lines_with_ids(reader, lines), offset)
 
 

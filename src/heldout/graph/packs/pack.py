@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -27,10 +27,11 @@ class Block:
 class TextPage:
     """Text as a command prints it: ``blocks`` start at ``offset`` of ``total``.
 
-    ``head`` stands before the first block of every page, such as a table's column names.
+    Blocks that do not fit any more are not made. ``head`` stands before the first block of every
+    page, such as a table's column names.
     """
 
-    blocks: Sequence[Block]
+    blocks: Iterable[Block]
     total: int
     offset: int = 0
     head: str = ""
