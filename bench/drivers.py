@@ -41,6 +41,7 @@ def alert(number: int) -> str:
 
 def heldout(url: str, folder: Path) -> dict[str, Any]:
     """A whole run: loop, limits, journal, landing, judge, ledger."""
+    import heldout.llm.client  # noqa: F401 - as the others' imports, before the clock
     from bench.harness import Noop
     from bench.running import Clock, bench_cases, judge_by_word
     from heldout.brain import Brain
