@@ -85,7 +85,7 @@ def _led_by(key: tuple[str, ...], amount: Amount, text: str) -> bool:
 def _assigned(key: tuple[str, ...], amount: Amount, text: str) -> bool:
     """True where the number is written as the key's value, as in ``version: 4``."""
     before = _ASSIGNED.search(text[: amount.start])
-    return bool(before) and "".join(tokens(before[1])) == "".join(key)
+    return before is not None and "".join(tokens(before[1])) == "".join(key)
 
 
 def _beside(key: tuple[str, ...], words: tuple[str, ...]) -> bool:
