@@ -210,6 +210,7 @@ def test_a_window_that_stays_full_ends_it(name: str):
     turns = [turn(name, big(q)) for q in "abcd"]
     trace, model = play_in(mode_of(name), *turns, WINDOW, WINDOW)
     assert (trace.stop_reason, len(model.asked)) == ("max_tokens", 6)
+    assert trace.counts == {"room_made": 1, "room_made_at": 5}
     trace, model = play_in(mode_of(name), WINDOW, WINDOW)
     assert trace.stop_reason == "max_tokens"
     assert not trace.submission.complete

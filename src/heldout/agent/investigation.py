@@ -151,7 +151,6 @@ class _Investigation:
         room_made = self._talk.room_made
         reply = await self._talk.ask(self._elapsed(), last=last)
         if self._talk.room_made != room_made:
-            self._dialogue.counts.update(room_made=1, room_made_at=self._talk.calls)
             self._toolbox.loops.forget_answers()
         self._last_text = reply.text or self._last_text
         return reply
@@ -182,6 +181,7 @@ class _Investigation:
             submission = replace(submission, complete=False)
         if talk.room_made:
             detail = f"{detail} ({talk.room_made})".strip()
+            self._dialogue.counts.update(room_made=1, room_made_at=talk.room_made_at)
         if talk.estimated:
             detail = f"{detail} (token counts are estimates: no usage was sent)".strip()
         counts = self._dialogue.counts + toolbox.loops.counts

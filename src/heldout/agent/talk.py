@@ -44,7 +44,8 @@ class Talk:
         self.served: list[str] = []
         self.estimated = False
         self.room_made = ""
-        """What was done to fit the model's window."""
+        """What was done to fit the model's window, and before which request, counted from 1."""
+        self.room_made_at = 0
         self._client = client
         self._formats = mode.formats
         self._dialogue = dialogue
@@ -117,7 +118,8 @@ class Talk:
     def _make_room(self) -> bool:
         done = self._dialogue.make_room()
         if done:
-            self.room_made = f"{done} before request {self.calls + 1} to fit the model's window"
+            self.room_made_at = self.calls + 1
+            self.room_made = f"{done} before request {self.room_made_at} to fit the model's window"
         return bool(done)
 
     def _asked(self, request: ModelRequest) -> str:
