@@ -8,13 +8,15 @@ from __future__ import annotations
 import asyncio
 import json
 import os
+import shlex
 import subprocess
 import sys
 import time
 from pathlib import Path
 from typing import Any
 
-from mcp import ClientSession
+from mcp import ClientSession, StdioServerParameters
+from mcp.client.stdio import stdio_client
 from mcp.client.streamable_http import streamablehttp_client
 
 
@@ -88,6 +90,14 @@ async def act(word: str, session: ClientSession) -> None:
     elif name == "skill":
         result = await session.call_tool("read_skill", {"name": value})
         print("SKILL", result.isError, result.content[0].text)
+    elif name == "stdio":
+        program, *rest = shlex.split(os.environ["HELDOUT_MCP_COMMAND"])
+        config = json.loads(Path(os.environ["HELDOUT_MCP_CONFIG"]).read_text())
+        assert config["mcpServers"]["heldout"]["url"] == os.environ["HELDOUT_MCP_URL"]
+        parameters = StdioServerParameters(command=program, args=rest)
+        async with stdio_client(parameters) as (read, write), ClientSession(read, write) as other:
+            await other.initialize()
+            await investigate(other)
     elif name == "noise":
         print("y" * int(value))
     elif name == "open":

@@ -160,6 +160,13 @@ def descendants(pid: int) -> list[int]:
     return found
 
 
+def test_a_program_may_speak_stdio(world: Path):
+    """The command that it is told joins the same server: what was asked there is in the trace."""
+    trace = asyncio.run(investigated(world, "stdio", tools="git"))
+    assert trace.stop_reason == "submitted", trace.detail
+    assert [step.tool for step in trace.steps] == ["git", "submit_diagnosis"]
+
+
 def test_skills_on_demand_are_read_over_mcp(world: Path):
     """A brain with skills on demand brings the tool that its prompt speaks of."""
     skill = "---\nname: pools\ndescription: Reading pools\n---\nCount what waits.\n"

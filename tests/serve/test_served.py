@@ -276,6 +276,8 @@ def test_a_program_is_not_booked_as_a_simulated_model(project: Path):
         "sim/anchored@low", code=1,
     )  # fmt: skip
     assert "simulated model" in said
+    said = heldout(project, "run", "--model", "sim/anchored@low", "--tools", "git", code=1)
+    assert "knows the native tools only" in said
 
 
 def test_serving_over_http_by_hand_ends_with_ctrl_c(project: Path):

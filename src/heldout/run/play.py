@@ -21,7 +21,7 @@ from heldout.run.manifest import (
 )
 from heldout.run.plan import Plan, RunResult
 from heldout.run.player import OnProgress, Player
-from heldout.run.programs import NoClient, program_of
+from heldout.run.programs import NoClient, program_of, require_known_tools
 from heldout.settings import Settings
 from heldout.store import Ledger
 from heldout.store import queries as stored
@@ -108,7 +108,9 @@ def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) ->
 
 def _open_client(settings: Settings, plan: Plan) -> Client:
     if plan.terms.agent_command:
+        program_of(plan, settings)  # What is wrong with it begins no run either.
         return NoClient()
+    require_known_tools(plan)
     from heldout.llm import open_client  # The SDK behind it takes half a second to import.
 
     return open_client(

@@ -38,6 +38,17 @@ def program_of(plan: Plan, settings: Settings) -> ProgramAgent:
     )
 
 
+def require_known_tools(plan: Plan) -> None:
+    """Refuse (:class:`ConfigError`) a simulated model that is offered no tool that it knows."""
+    packs = plan.terms.tools.replace("+", ",").split(",")
+    if ModelName.parse(plan.model).is_simulated and "native" not in [one.strip() for one in packs]:
+        raise ConfigError(
+            f"'{plan.model}' is a simulated model and knows the native tools only",
+            where="agent.tools",
+            mend="Add native, or name a real model or a program",
+        )
+
+
 class NoClient:
     """Stands where a model's client would: a program asks its models itself."""
 

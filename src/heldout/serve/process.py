@@ -173,6 +173,11 @@ def _write(pipe: int, text: str) -> None:
         file.write(text)
 
 
+def bridged(url: str) -> list[str]:
+    """The command line that offers a server over stdio."""
+    return [sys.executable, "-P", "-m", "heldout.serve.bridge", url]
+
+
 def supervised(command: Sequence[str], hide: Sequence[str], read_only: str) -> list[str]:
     """The command line that runs a program under the supervisor."""
     told = json.dumps({"hide": list(hide), "read_only": read_only})

@@ -26,7 +26,7 @@ from heldout.errors import ConfigError
 from heldout.graph import open_interface
 from heldout.incident import Incident
 from heldout.interface import Interface
-from heldout.serve.process import Served, Serving, require_mcp, supervised
+from heldout.serve.process import Served, Serving, bridged, require_mcp, supervised
 from heldout.serve.sitting import Assignment, Prepared
 
 NOT_STARTED = 127
@@ -143,8 +143,12 @@ class ProgramAgent:
     ) -> Ended:
         serving = await Serving.start(assignment)
         try:
+            url = await serving.url()
+            place.write_config(url)
             told = {
-                "HELDOUT_MCP_URL": await serving.url(),
+                "HELDOUT_MCP_URL": url,
+                "HELDOUT_MCP_COMMAND": shlex.join(bridged(url)),
+                "HELDOUT_MCP_CONFIG": place.config,
                 "HELDOUT_MODEL": model,
                 "HELDOUT_SEED": assignment.seed,
                 "HELDOUT_MAX_STEPS": limits.max_steps,

@@ -72,6 +72,17 @@ class Workplace:
         return self.root / "alert.md"
 
     @property
+    def config(self) -> Path:
+        """The server's address in the form that many clients take."""
+        return self.root / "mcp.json"
+
+    def write_config(self, url: str) -> None:
+        """Write :attr:`config`."""
+        servers = {"heldout": {"type": "http", "url": url}}
+        self.config.write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+        self.config.chmod(0o444)
+
+    @property
     def work(self) -> Path:
         """The program's working directory."""
         return self.root / "work"
