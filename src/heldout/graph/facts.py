@@ -7,9 +7,8 @@ from functools import cached_property
 from operator import itemgetter
 from typing import NamedTuple
 
-import numpy as np
-
-from heldout.graph.stored import Column, Stored
+from heldout.graph.columns import Column, runs
+from heldout.graph.stored import Stored
 
 
 class FactRow(NamedTuple):
@@ -27,15 +26,6 @@ class FactRow(NamedTuple):
 
 _BY_TIME = itemgetter(0, 1)
 _BY_FIELD = itemgetter(0, 2, 4)
-
-
-def runs(keys: Column) -> dict[str, slice]:
-    """Where each key's rows stand in a column that is stored by key."""
-    if not len(keys):
-        return {}
-    starts = [0, *(np.flatnonzero(keys[1:] != keys[:-1]) + 1).tolist()]
-    ends = [*starts[1:], len(keys)]
-    return {keys[at]: slice(at, end) for at, end in zip(starts, ends, strict=True)}
 
 
 class Facts:

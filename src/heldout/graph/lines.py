@@ -8,7 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from heldout.graph.stored import Column, Stored
+from heldout.graph.columns import Column
+from heldout.graph.stored import Stored
 
 
 class Pattern(NamedTuple):
@@ -54,7 +55,7 @@ class LogLines:
     @cached_property
     def patterns(self) -> list[Pattern]:
         """Every pattern, by its number counted from 1."""
-        return [Pattern(*row) for row in self._stored.rows("log_template")]
+        return [*map(Pattern._make, self._stored.rows("log_template"))]
 
     @cached_property
     def patterns_by_entity(self) -> dict[str, list[Pattern]]:

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
-from heldout.graph.stored import Column, Stored
+from heldout.graph.columns import Column
+from heldout.graph.stored import Stored
 
 
 class Series(NamedTuple):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from operator import attrgetter
 from typing import Any, NamedTuple, Protocol
 
 import orjson
@@ -76,13 +78,13 @@ class Snapshot:
         self.now = now
         self.entities: Mapping[str, Entity] = {entity.id: entity for entity in entities}
         self.edges = tuple(edges)
-        self._out: dict[str, list[Edge]] = {}
-        self._in: dict[str, list[Edge]] = {}
+        self._out: defaultdict[str, list[Edge]] = defaultdict(list)
+        self._in: defaultdict[str, list[Edge]] = defaultdict(list)
         for edge in edges:
-            self._out.setdefault(edge.src, []).append(edge)
-            self._in.setdefault(edge.dst, []).append(edge)
+            self._out[edge[0]].append(edge)
+            self._in[edge[2]].append(edge)
         self._kinds: dict[str, list[Entity]] = {}
-        for entity in sorted(entities, key=lambda one: (one.name, one.id)):
+        for entity in sorted(entities, key=attrgetter("name", "id")):
             if entity.id not in gone:
                 self._kinds.setdefault(entity.kind, []).append(entity)
         self._load_facts = raw_facts

@@ -1,27 +1,23 @@
 """The tables of a world as they are asked for: columns as arrays, as far as could be known at now.
 
 A table is read when it is first asked for, straight from its file, since most questions are about
-few tables. Where something was observed after now, the tables that tell of it are read at once and
-freed of it.
+few tables.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
 
 import duckdb
-import numpy as np
 
 from heldout.errors import WorldError
+from heldout.graph.columns import Column
 from heldout.graph.database import scratch
-from heldout.graph.files import MANIFEST, load_tables, read_values, reading
-from heldout.graph.known import ENTANGLED, forget_unknown, later_than
+from heldout.graph.files import MANIFEST, read_values, reading
+from heldout.graph.known import ENTANGLED, WHEN_KNOWN, Known
 from heldout.graph.schema import IN_DATABASE, TABLES
-
-Column = np.ndarray[Any, Any]
 
 
 class Stored:
@@ -34,20 +30,21 @@ class Stored:
         self._directory = directory
         self._mark = self._marked()
         self._kept: Mapping[str, Mapping[str, Column]] = {}
-        with scratch() as con:
-            later = self._later(con, now)
-            if later:
-                load_tables(con, directory, ENTANGLED)
-                forget_unknown(con, now, later)
-                self._kept = {
-                    name: con.execute(f"select * from {name}").fetchnumpy() for name in ENTANGLED
-                }
+        self._known: Known | None = None
+        later = self._later(now)
+        if later:
+            self._known = Known(self._read, now, later)
 
     def columns(self, name: str, wanted: Sequence[str], *, first: int = 0) -> dict[str, Column]:
         """Some columns of a table in stored order, from row ``first`` on; texts as objects."""
         kept = self._kept.get(name)
         if kept is not None:
             return {column: kept[column][first:] for column in wanted}
+        if self._known is not None and name in ENTANGLED:
+            return self._known.columns(name, wanted)
+        return self._read(name, wanted, first)
+
+    def _read(self, name: str, wanted: Sequence[str], first: int = 0) -> dict[str, Column]:
         self._check()
         with scratch() as con, reading(self._directory, name, wanted, first=first) as source:
             found: dict[str, Column] = con.execute(source).fetchnumpy()
@@ -56,9 +53,9 @@ class Stored:
     def rows(self, name: str, wanted: Sequence[str] = ()) -> list[tuple[Any, ...]]:
         """The same as plain rows; all columns when none is named."""
         names = wanted or [column for column, _ in TABLES[name]]
-        kept = self._kept.get(name)
-        if kept is not None:
-            return list(zip(*(kept[column].tolist() for column in names), strict=True))
+        if name in self._kept or (self._known is not None and name in ENTANGLED):
+            found = self.columns(name, names)
+            return list(zip(*(found[column].tolist() for column in names), strict=True))
         self._check()
         with scratch() as con, reading(self._directory, name, names) as source:
             return con.execute(source).fetchall()
@@ -78,17 +75,25 @@ class Stored:
         with scratch() as con:
             return read_values(con, self._directory)
 
-    def _later(self, con: duckdb.DuckDBPyConnection, now: int) -> tuple[str, ...]:
-        with ExitStack() as stack:
-            sources = {
-                name: stack.enter_context(reading(self._directory, name)) for name in ENTANGLED
-            }
-        try:
-            return later_than(con, now, sources)
-        except duckdb.Error:
-            for name in ENTANGLED:  # Which of them it was, in words.
-                self.rows(name)
-            raise
+    def _later(self, now: int) -> tuple[str, ...]:
+        """The entangled tables with rows that could not be known at ``now``."""
+        with scratch() as con:
+            try:
+                latest = con.execute(f"select {', '.join(map(self._latest, WHEN_KNOWN))}")
+            except duckdb.Error:
+                for name in ENTANGLED:  # Which of them it was, in words.
+                    self.rows(name)
+                raise
+            found = latest.fetchone() or ()
+        return tuple(
+            name
+            for name, moment in zip(WHEN_KNOWN, found, strict=True)
+            if moment is not None and moment > now
+        )
+
+    def _latest(self, name: str) -> str:
+        with reading(self._directory, name, (WHEN_KNOWN[name],)) as source:
+            return f"(select max({WHEN_KNOWN[name]}) from ({source}))"
 
     def _marked(self) -> tuple[int, int]:
         stat = (self._directory / MANIFEST).stat()

@@ -17,10 +17,11 @@ from functools import lru_cache
 import duckdb
 import numpy as np
 
+from heldout.graph.columns import Column
 from heldout.graph.database import give_back, lease
 from heldout.graph.lines import LogLines
 from heldout.graph.schema import IN_DATABASE, TABLES
-from heldout.graph.stored import Column, Stored
+from heldout.graph.stored import Stored
 
 _TAIL = 2 * 20_480
 """So many of the last lines are put there first: two row groups of the file."""

@@ -8,9 +8,10 @@ threads.
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
+from collections import Counter, OrderedDict
 from collections.abc import Collection, Mapping, Sequence
 from functools import cached_property, partial
+from operator import attrgetter
 from pathlib import Path
 from typing import NamedTuple
 
@@ -85,8 +86,8 @@ class World:
         self.logs = LogLines(self._stored, meta.now)
         self.metrics = Metrics(self._stored)
         self.tables = Tables(self._stored, self.logs, meta.now)
-        entities = [Entity(*row) for row in self._stored.rows("entity")]
-        edges = [Edge(*row) for row in self._stored.rows("edge", Edge._fields)]
+        entities = [*map(Entity._make, self._stored.rows("entity"))]
+        edges = [*map(Edge._make, self._stored.rows("edge", Edge._fields))]
         self.incarnations = _incarnations(entities, edges, self.facts)
         self.gone = self.incarnations.replaced | self.changes.deleted
         holding = partial(Holding, self.facts, self.now)
@@ -145,6 +146,9 @@ class World:
         return self._findings
 
 
+_CALLED = attrgetter("kind", "name", "cluster")
+
+
 def _incarnations(entities: Sequence[Entity], edges: Sequence[Edge], facts: Facts) -> Incarnations:
     def homes(ids: Collection[str]) -> Mapping[str, str]:
         told = [
@@ -154,13 +158,20 @@ def _incarnations(entities: Sequence[Entity], edges: Sequence[Edge], facts: Fact
             if row.field in APART
         ]
         known = {one.id: one for one in entities}
-        ends = [(edge.src, known[edge.dst]) for edge in edges if edge.pred == "part_of"]
+        wanted = frozenset(ids)
+        ends = [
+            (edge.src, known[edge.dst])
+            for edge in edges
+            if edge.pred == "part_of" and edge.src in wanted
+        ]
         return homes_of(told, [(src, dst.kind, dst.name) for src, dst in ends])
 
+    alike = Counter(map(_CALLED, entities))
     return incarnations(
         (
             Named(one.kind, one.name, one.cluster, Life(one.id, one.first_seen, one.last_seen))
             for one in entities
+            if alike[_CALLED(one)] > 1
         ),
         homes,
     )

@@ -9,7 +9,7 @@ from typing import Any
 import duckdb
 import numpy as np
 
-from heldout.graph.stored import Column
+from heldout.graph.columns import Column
 from heldout.graph.tools.backend import Args
 from heldout.graph.tools.page import Page, Window, clip, iso
 from heldout.graph.tools.reader import Reader, sliced
