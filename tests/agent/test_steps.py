@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.agent.sheet import tool_sheet
-from heldout.agent.steps import StepSchema, StepText, read_steps
+from heldout.agent.steps import StepText, read_steps, step_schema
 from heldout.graph import tool_specs
 from heldout.interface import ToolSpec
 
@@ -139,7 +139,7 @@ def test_any_text_is_read(given_text: Any):
 
 def test_the_schema_is_plain():
     """Three required keys, the tools as an enumeration, no patterns and no alternatives."""
-    schema = StepSchema(("look", "submit_diagnosis")).plain
+    schema = step_schema(("look", "submit_diagnosis"))
     assert schema["required"] == ["thought", "tool", "arguments"]
     assert schema["properties"]["tool"]["enum"] == ["look", "submit_diagnosis"]
     text = json.dumps(schema)

@@ -11,7 +11,7 @@ from heldout.agent.modes import NotebookOptions
 from heldout.agent.modes.notebook import Notebook
 from heldout.agent.prompt import READ_SKILL
 from heldout.agent.sheet import tool_sheet
-from heldout.agent.steps import StepSchema
+from heldout.agent.steps import step_schema
 from heldout.agent.trace import Step
 
 
@@ -29,7 +29,7 @@ def prompt_hash() -> str:
     page.add(Step(0, "look", {"at": "x"}, '{"rows":[1]}', False, ("e-1",)), "a thought")
     layout = [
         tool_sheet((READ_SKILL,)),
-        json.dumps(StepSchema(("look",)).plain),
+        json.dumps(step_schema(("look",))),
         page.page(29, 30),
         json.dumps(asdict(NotebookOptions())),
     ]

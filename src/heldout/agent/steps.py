@@ -10,7 +10,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Any
 
 import json_repair
@@ -52,43 +52,41 @@ class StepText:
         return json.dumps(plain, ensure_ascii=False)
 
 
-@dataclass(frozen=True, slots=True)
-class StepSchema:
+def step_schema(tools: Sequence[str]) -> dict[str, Any]:
     """The JSON schema of a step. Plain on purpose: servers compile it into a grammar."""
-
-    tools: tuple[str, ...]
-    plain: Mapping[str, Any] = field(init=False)
-
-    def __post_init__(self) -> None:
-        properties = {
-            "thought": {"type": "string"},
-            "tool": {"type": "string", "enum": list(self.tools)},
-            "arguments": {"type": "object"},
-        }
-        schema = {
-            "type": "object",
-            "properties": properties,
-            "required": list(properties),
-            "additionalProperties": False,
-        }
-        object.__setattr__(self, "plain", schema)
+    properties = {
+        "thought": {"type": "string"},
+        "tool": {"type": "string", "enum": list(tools)},
+        "arguments": {"type": "object"},
+    }
+    return {
+        "type": "object",
+        "properties": properties,
+        "required": list(properties),
+        "additionalProperties": False,
+    }
 
 
 def read_steps(text: str, *, whole: bool = True) -> list[StepText]:
     """Every step in a reply, in order; a reply that was not ``whole`` is never repaired."""
     text = _THINKING.sub("", text[:LONGEST])
-    wrapped = [match["fence"] or match["tag"] or "" for match in _WRAPPED.finditer(text)]
-    for pieces in (wrapped, [text]):
-        found = [step for piece in pieces for value in _objects(piece) for step in _steps(value)]
+    inside = wrapped(text)
+    for pieces in (inside, [text]):
+        found = [step for piece in pieces for value in _objects(piece) for step in steps_of(value)]
         if found:
             return found
     if not whole:
         return []
-    for piece in (*wrapped, text):
-        found = _steps(_repaired(piece))
+    for piece in (*inside, text):
+        found = steps_of(_repaired(piece))
         if found:
             return found
     return []
+
+
+def wrapped(text: str) -> list[str]:
+    """What stands in fences and in ``<tool_call>`` tags, in order."""
+    return [match["fence"] or match["tag"] or "" for match in _WRAPPED.finditer(text)]
 
 
 def _objects(text: str) -> list[Any]:
@@ -119,17 +117,17 @@ def _repaired(text: str) -> Any:
         return None
 
 
-def _steps(value: Any) -> list[StepText]:
+def steps_of(value: Any) -> list[StepText]:
     """The steps that a JSON value holds: one, a list of them, or a list under ``tool_calls``."""
     if isinstance(value, list):
-        return [step for one in value[:50] if isinstance(one, dict) for step in _steps(one)]
+        return [step for one in value[:50] if isinstance(one, dict) for step in steps_of(one)]
     if not isinstance(value, dict):
         return []
     if isinstance(value.get("tool_calls"), list):
-        return _steps(value["tool_calls"])
+        return steps_of(value["tool_calls"])
     inner = value.get("function")
     if isinstance(inner, dict):
-        return _steps({**inner, "thought": _first(value, _THOUGHT)})
+        return steps_of({**inner, "thought": _first(value, _THOUGHT)})
     tool = _first(value, _TOOL)
     if not isinstance(tool, str) or not tool.strip():
         return []

@@ -1,47 +1,38 @@
 """Tool calls that a model wrote into its text instead of into ``tool_calls``.
 
-Small open models answer with ``{"name": ..., "arguments": {...}}`` in a fence or in
-``<tool_call>`` tags. Only a text that holds exactly one such object naming an offered tool counts.
+Small open models answer with a call in a fence or in ``<tool_call>`` tags although they were
+offered tools. Where tools are native only a text that holds exactly one call of an offered tool
+counts, and only as the whole of it or of what is wrapped: words around it may make it an example.
 """
 
 from __future__ import annotations
 
 import json
-import re
 from collections.abc import Collection
 from dataclasses import replace
 
+from heldout.agent.steps import StepText, steps_of, wrapped
+from heldout.agent.toolbox import read_arguments
 from heldout.llm.messages import ModelReply, ToolCall
 
 _LONGEST = 20_000
 """Characters of text that are looked at."""
-
-_WRAPPED = re.compile(
-    r"```(?:json|tool_call)?[ \t]*\n(?P<fence>.*?)\n?```|<tool_call>(?P<tag>.*?)</tool_call>",
-    re.DOTALL,
-)
 
 
 def with_text_call(reply: ModelReply, tools: Collection[str]) -> ModelReply:
     """The reply with its one textual call made native; unchanged where there is none."""
     if reply.tool_calls or not reply.text or len(reply.text) > _LONGEST:
         return reply
-    found = [match["fence"] or match["tag"] or "" for match in _WRAPPED.finditer(reply.text)]
-    calls = [call for text in found or [reply.text] if (call := _call(text, tools))]
-    if len(calls) != 1:
+    pieces = wrapped(reply.text) or [reply.text]
+    found = [step for piece in pieces for step in _whole(piece) if step.tool in tools]
+    if len(found) != 1 or read_arguments(found[0].arguments) is None:
         return reply
-    return replace(reply, text="", tool_calls=(calls[0],), finish_reason="tool_calls", kept=())
+    call = ToolCall("call_text", found[0].tool, found[0].arguments)
+    return replace(reply, text="", tool_calls=(call,), finish_reason="tool_calls", kept=())
 
 
-def _call(text: str, tools: Collection[str]) -> ToolCall | None:
+def _whole(piece: str) -> list[StepText]:
     try:
-        data = json.loads(text.strip())
+        return steps_of(json.loads(piece.strip()))
     except (ValueError, RecursionError):
-        return None
-    if not isinstance(data, dict):
-        return None
-    name = data.get("name")
-    arguments = data.get("arguments", data.get("parameters"))
-    if not isinstance(name, str) or name not in tools or not isinstance(arguments, dict):
-        return None
-    return ToolCall("call_text", name, json.dumps(arguments))
+        return []

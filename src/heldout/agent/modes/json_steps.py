@@ -14,7 +14,7 @@ from heldout.agent.modes.dialogue import LONGEST_REPLY, Formats, Opening, Taken
 from heldout.agent.prompt import CUT_OFF, JSON_HARNESS, NO_STEP, SEVERAL, system_prompt
 from heldout.agent.sheet import tool_sheet
 from heldout.agent.shortening import cut
-from heldout.agent.steps import StepSchema, StepText, read_steps
+from heldout.agent.steps import StepText, read_steps, step_schema
 from heldout.agent.thread import Thread
 from heldout.agent.toolbox import Toolbox
 from heldout.llm.messages import ModelReply, ModelRequest, ToolCall
@@ -123,4 +123,4 @@ def paper_prompt(opening: Opening, harness: str) -> str:
 def _schemas(toolbox: Toolbox) -> tuple[Any, Any]:
     """The schema of a step, and of the last one."""
     names = tuple(spec.name for spec in toolbox.specs)
-    return StepSchema(names).plain, StepSchema((toolbox.submit_name(),)).plain
+    return step_schema(names), step_schema((toolbox.submit_name(),))
