@@ -118,6 +118,10 @@ def test_without_tools_the_mode_is_json_steps():
     found = examined(small, wire="chat")
     assert found.advice.modes == ("notebook",)
     assert any("16,384 tokens is too small" in note for note in found.advice.notes)
+    lines = tomllib.loads(found.advice.settings["agent"])
+    assert settings_from_plain(Path(), lines).models.notebook_tokens == 16_384 - 6_000
+    tiny = FakeModel(tools=False, listed=({"id": "m", "n_ctx": 4096},))
+    assert "agent" not in examined(tiny, wire="chat").advice.roles
 
 
 def test_roles_follow_from_json():

@@ -19,8 +19,13 @@ Found = Mapping[str, Finding]
 CHAT_TOKENS = 32_000
 """A window below this does not hold an investigation that keeps every answer."""
 
-NOTEBOOK_TOKENS = 6_000
-"""A window below this does not even hold the tools and one answer."""
+NOTEBOOK_TOKENS = 8_000
+"""A window below this does not hold a notebook that is worth it."""
+
+_BESIDE_NOTEBOOK = 6_000
+"""Tokens for brain, tools and reply, beside the notebook."""
+
+_USUAL_NOTEBOOK = 16_000
 
 USUAL_CONCURRENCY = 8
 _SIMULATED: Mapping[str, tuple[Role, ...]] = {"proposer": ("proposer",)}
@@ -60,12 +65,14 @@ def advise(model: ModelName, base_url: str, endpoint: Found, wires: Mapping[str,
     window = endpoint["window"].facts.get("tokens") if "window" in endpoint else None
     wire = max(answering, key=lambda one: (_worth(answering[one]), one == "chat"))
     found = answering[wire]
-    modes = _modes(found, window)
+    modes = _modes(model, found, window)
     roles = _roles(model, found, modes)
     concurrency = _concurrency(found)
-    effortless = "effort" in found and not _is(found, "effort") and bool(model.effort)
+    effortless = "effort" in found and found["effort"].outcome == "no"
     named = f"{model.provider}/{model.name}" if effortless else str(model)
-    settings = {role: _lines(role, named, base_url, wire, modes, concurrency) for role in roles}
+    settings = {role: _lines(role, named, base_url, wire) for role in roles}
+    if "agent" in settings:
+        settings["agent"] += _of_the_agent(modes, window, concurrency)
     return Advice(wire, modes, roles, _notes(model, endpoint, found), concurrency, settings)
 
 
@@ -80,7 +87,9 @@ def _worth(found: Found) -> tuple[bool, bool, int, bool]:
     return _is(found, "tools"), _is(found, "usage"), json_ways, kept
 
 
-def _modes(found: Found, window: int | None) -> tuple[Mode, ...]:
+def _modes(model: ModelName, found: Found, window: int | None) -> tuple[Mode, ...]:
+    if model.is_simulated:
+        return ("tools", "json", "notebook") if "agent" in _simulated(model) else ()
     steps = _is(found, "schema") or _is(found, "fenced")
     modes: list[Mode] = []
     if window is None or window >= CHAT_TOKENS:
@@ -92,8 +101,8 @@ def _modes(found: Found, window: int | None) -> tuple[Mode, ...]:
 
 
 def _roles(model: ModelName, found: Found, modes: tuple[Mode, ...]) -> tuple[Role, ...]:
-    if model.is_simulated:  # Programs: what each is for is known, and nothing else is promised.
-        return _SIMULATED.get(model.name, ("agent",))
+    if model.is_simulated:
+        return _simulated(model)
     roles: list[Role] = ["agent"] if modes else []
     # Typed calls tell the form in the prompt; a judge's questions may be bound by a schema.
     if _is(found, "fenced"):
@@ -101,6 +110,11 @@ def _roles(model: ModelName, found: Found, modes: tuple[Mode, ...]) -> tuple[Rol
     if _is(found, "fenced") or _is(found, "schema"):
         roles.append("judge")
     return tuple(roles)
+
+
+def _simulated(model: ModelName) -> tuple[Role, ...]:
+    """Programs: what each is for is known, and nothing else is promised."""
+    return _SIMULATED.get(model.name, ("agent",))
 
 
 def _concurrency(found: Found) -> int | None:
@@ -129,34 +143,30 @@ def _notes(model: ModelName, endpoint: Found, found: Found) -> tuple[str, ...]:
     return tuple(notes)
 
 
-def _lines(
-    role: Role,
-    model: str,
-    base_url: str,
-    wire: str,
-    modes: tuple[Mode, ...],
-    concurrency: int | None,
-) -> str:
-    """Valid TOML for one role."""
+def _lines(role: Role, model: str, base_url: str, wire: str) -> str:
+    """Where the model is, as TOML for one role."""
     if role == "judge":
-        values: dict[str, Any] = {
-            "by": "llm",
-            "models": [model],
-            "base_url": base_url,
-            "wire": wire,
-        }
-        return _section("judge", values)
+        judge = {"by": "llm", "models": [model], "base_url": base_url, "wire": wire}
+        return _section("judge", judge)
     name_key, url_key, wire_key = _KEYS[role]
-    values = {name_key: model, url_key: base_url, wire_key: wire}
-    if role == "agent" and modes:
-        values["mode"] = modes[0]
-    text = _section("models", values)
-    if role == "agent" and concurrency is not None:
+    return _section("models", {name_key: model, url_key: base_url, wire_key: wire})
+
+
+def _of_the_agent(modes: tuple[Mode, ...], window: int | None, concurrency: int | None) -> str:
+    """How an agent is asked, to follow the ``[models]`` of :func:`_lines`."""
+    text = _pairs({"mode": modes[0]})
+    if modes[0] == "notebook" and window is not None:
+        room = min(window - _BESIDE_NOTEBOOK, _USUAL_NOTEBOOK)
+        text += _pairs({"notebook_tokens": room}) if room < _USUAL_NOTEBOOK else ""
+    if concurrency is not None:
         text += "\n" + _section("run", {"concurrency": concurrency})
     return text
 
 
 def _section(name: str, values: Mapping[str, Any]) -> str:
-    # A JSON string or list of strings is one of TOML too.
-    lines = [f"{key} = {json.dumps(value)}" for key, value in values.items() if value != ""]
-    return "\n".join([f"[{name}]", *lines]) + "\n"
+    return f"[{name}]\n{_pairs(values)}"
+
+
+def _pairs(values: Mapping[str, Any]) -> str:
+    # A string, number or list of strings in JSON is one in TOML too.
+    return "".join(f"{key} = {json.dumps(value)}\n" for key, value in values.items() if value != "")
