@@ -73,7 +73,10 @@ def attempt(action):
         return "done"
     except OSError:
         return "refused"
+import os, subprocess
+look = ["cat", f"/proc/{os.getppid()}/environ"]
 print(attempt((home / "datasets" / "spec").read_text), attempt((home / "agent.py").read_text),
+      "refused" if subprocess.run(look, capture_output=True).returncode else "done",
       attempt(lambda: (home / "brain" / "m.md").write_text("x")),
       attempt(lambda: (home.parent / "beside" / "f").write_text("x")),
       attempt((home / "way-in" / "spec").read_text))
@@ -82,7 +85,8 @@ print(attempt((home / "datasets" / "spec").read_text), attempt((home / "agent.py
 
 @needs_landlock
 def test_a_program_cannot_open_what_is_hidden_nor_write_in_the_project(tmp_path: Path):
-    """Datasets are refused, also through a link; scripts are read, and other folders written."""
+    """Datasets are refused, also through a link, and the environment of who started it; scripts are
+    read, and other folders written."""
     home = tmp_path / "project"
     for folder in (home / "datasets", home / "state", home / "brain", tmp_path / "beside"):
         folder.mkdir(parents=True)
@@ -90,9 +94,9 @@ def test_a_program_cannot_open_what_is_hidden_nor_write_in_the_project(tmp_path:
     (home / "agent.py").write_text("")
     (home / "way-in").symlink_to(home / "datasets")
     assert opened(HIDING, "guarded", home).split() == [
-        "refused", "done", "refused", "done", "refused",
+        "refused", "done", "refused", "refused", "done", "refused",
     ]  # fmt: skip
-    assert opened(HIDING, "bare", home).split() == ["done"] * 5
+    assert opened(HIDING, "bare", home).split() == ["done"] * 6
 
 
 def test_beside_covers_everything_but_the_hidden(tmp_path: Path):

@@ -209,6 +209,19 @@ def test_words_that_name_a_file_of_the_project_are_absolute(tmp_path: Path):
     assert rest == ["--config", str(tmp_path / "agent.py"), "other.py"]
 
 
+def test_an_edited_program_is_another_one(tmp_path: Path):
+    """The digest follows the files of the project that the command names, not their place."""
+    homes = [tmp_path / "one", tmp_path / "two"]
+    for home in homes:
+        home.mkdir()
+        (home / "agent.py").write_text("print(1)")
+    made = [ProgramOptions("python3 agent.py", root=home) for home in homes]
+    assert made[0].digest() == made[1].digest()
+    (homes[1] / "agent.py").write_text("print(2)")
+    assert made[0].digest() != made[1].digest()
+    assert made[0].digest() != ProgramOptions("python3 agent.py -v", root=homes[0]).digest()
+
+
 def test_an_alert_alone_is_served_without_tools(world: Path):
     """Where the environment offers nothing but the answer, so does the serving process."""
     agent = ProgramAgent(ProgramOptions(f"{sys.executable} {FOREIGN} calls=1"))

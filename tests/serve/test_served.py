@@ -243,6 +243,10 @@ def test_heldout_run_with_a_foreign_agent(project: Path):
         assert printed.count("REFUSED PermissionError") == 3
     shown = heldout(project, "show", run.run[:8], found[0].incident)
     assert "submit_diagnosis" in shown
+    with (project / "agent.py").open("a") as file:
+        file.write("# another version\n")
+    changed = heldout(project, "resume", run.run[:8], "--repeats", "3", "--quiet", code=1)
+    assert "the agent's program has changed since this run began" in changed
 
 
 @pytest.mark.slow

@@ -16,6 +16,7 @@ from heldout.incident import Incident
 from heldout.interface import Interface
 from heldout.run.judging import judge_pin
 from heldout.run.plan import Arm, Limits, Plan, Terms
+from heldout.run.programs import program_pin
 from heldout.settings import Settings
 from heldout.split import Case, HeldoutAccess
 from heldout.store import Ledger, brain, remember_brain
@@ -30,11 +31,12 @@ def tools_hash(interface: Interface) -> str:
 
 
 def pinned(plan: Plan, settings: Settings, interface: Interface) -> Plan:
-    """The plan with the hashes of tools, the harness's words and settings among its pins."""
+    """The plan with the hashes of tools, the harness's words, a program and settings as pins."""
     pins = {
         "tools": tools_hash(interface),
         "prompts": prompt_hash(),
         "settings": settings.digest(),
+        **program_pin(plan.terms, settings),
         **plan.pins,
     }
     return replace(plan, pins=pins)
@@ -118,16 +120,19 @@ def as_extended(ledger: Ledger, run: str, plan: Plan) -> Plan:
 def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: Interface) -> Plan:
     """The plan of a stored run, from its manifest and the stored brains and from nothing else.
 
-    Tools, judge or words of the harness that have changed since are a :class:`ConfigError`: the
-    rest would not be comparable.
+    Tools, judge, program or words of the harness that have changed since are a
+    :class:`ConfigError`: the rest would not be comparable.
     """
     said: Mapping[str, Any] = row.manifest
     prompts = prompt_hash()
-    judge = judge_pin(Terms.from_plain(said.get("terms", {})))
+    terms = Terms.from_plain(said.get("terms", {}))
+    judge = judge_pin(terms)
+    program = program_pin(terms, settings).get("program")
     for what, then, now in (
         ("the tools have", said["pins"].get("tools"), tools_hash(interface)),
         ("the harness's own words have", said["pins"].get("prompts", prompts), prompts),
         ("the judge has", said["pins"].get("judge", judge), judge),
+        ("the agent's program has", said["pins"].get("program"), program),
     ):
         if then != now:
             raise ConfigError(

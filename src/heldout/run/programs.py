@@ -6,11 +6,11 @@ from typing import TYPE_CHECKING
 
 from heldout.errors import ConfigError
 from heldout.llm import ModelName, ModelReply, ModelRequest
-from heldout.run.plan import Plan
+from heldout.run.plan import Plan, Terms
 from heldout.settings import Settings
 
 if TYPE_CHECKING:
-    from heldout.agent.program import ProgramAgent
+    from heldout.agent.program import ProgramAgent, ProgramOptions
 
 
 def program_of(plan: Plan, settings: Settings) -> ProgramAgent:
@@ -18,7 +18,7 @@ def program_of(plan: Plan, settings: Settings) -> ProgramAgent:
 
     A plan that would book its results under a simulated model is a :class:`ConfigError`.
     """
-    from heldout.agent.program import ProgramAgent, ProgramOptions
+    from heldout.agent.program import ProgramAgent
 
     if ModelName.parse(plan.model).is_simulated:
         raise ConfigError(
@@ -26,15 +26,26 @@ def program_of(plan: Plan, settings: Settings) -> ProgramAgent:
             where="agent.command",
             mend="Name what it is with --model or [models] agent, such as program/NAME",
         )
+    return ProgramAgent(_options(plan.terms, settings))
+
+
+def program_pin(terms: Terms, settings: Settings) -> dict[str, str]:
+    """The pin of the program's files, so that an edited program is another run; else empty."""
+    if not terms.agent_command:
+        return {}
+    return {"program": _options(terms, settings).digest()}
+
+
+def _options(terms: Terms, settings: Settings) -> ProgramOptions:
+    from heldout.agent.program import ProgramOptions
+
     agent = settings.agent
-    return ProgramAgent(
-        ProgramOptions(
-            command=plan.terms.agent_command,
-            env=agent.env,
-            hidden=(settings.state, settings.datasets),
-            root=settings.root,
-            sregym=agent.sregym,
-        )
+    return ProgramOptions(
+        command=terms.agent_command,
+        env=agent.env,
+        hidden=(settings.state, settings.datasets),
+        root=settings.root,
+        sregym=agent.sregym,
     )
 
 

@@ -16,6 +16,10 @@ _CREATE, _ADD, _RESTRICT = 444, 445, 446
 _VERSION_FLAG = 1
 _PATH_BENEATH = 1
 _NO_NEW_PRIVS = 38
+_DROP_CAPABILITY = 24
+_LOOKING = (2, 16, 17, 19, 21, 38)
+"""Capabilities with which root looks past a rule: search any folder, modules, raw devices, other
+processes' memory and environment, mounts."""
 _READ = 0b1101
 """Execute, read a file, read a folder."""
 _BITS_BY_ABI = {1: 13, 2: 14}
@@ -91,7 +95,8 @@ def _rule(libc: ctypes.CDLL, ruleset: int, path: Path, rights: int) -> None:
 def hide(hidden: Iterable[Path], read_only: Path | None = None) -> bool:
     """From now on this process and its children open nothing beneath the hidden paths.
 
-    What lies beneath ``read_only`` cannot be written. Landlock only knows what is allowed, so
+    What lies beneath ``read_only`` cannot be written. Programs started from here on cannot look
+    into other processes either, as root or not. Landlock only knows what is allowed, so
     everything beside the way to the hidden paths is; nothing can be made anew in the folders on
     that way. Returns whether it holds.
     """
@@ -100,7 +105,11 @@ def hide(hidden: Iterable[Path], read_only: Path | None = None) -> bool:
     if read_only is not None:
         home = Path(os.path.realpath(read_only))
         kept = [path for path in beside(hidden) if path.is_relative_to(home)]
-    return allow_only(kept, open_)
+    held = allow_only(kept, open_)
+    if held:
+        for capability in _LOOKING:  # Only root has them to lose; for others this does nothing.
+            _libc().prctl(_DROP_CAPABILITY, capability, 0, 0, 0)
+    return held
 
 
 def beside(hidden: Iterable[Path]) -> list[Path]:

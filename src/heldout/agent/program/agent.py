@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import hashlib
 import secrets
 import shlex
 import shutil
@@ -75,6 +76,18 @@ class ProgramOptions:
             )
         program = str(Path(found).absolute())
         return [program, *(self._absolute(word) for word in rest)]
+
+    def digest(self) -> str:
+        """Hash over the command line and the project's files that its words name.
+
+        A program that is installed elsewhere, and what a script imports, is not in it.
+        """
+        found = hashlib.sha256(self.command.encode())
+        for word in self.words():
+            path = Path(word)
+            if path.is_absolute() and path.is_relative_to(self.root.absolute()) and path.is_file():
+                found.update(path.read_bytes())
+        return found.hexdigest()
 
     def _absolute(self, word: str) -> str:
         with suppress(OSError, ValueError):
