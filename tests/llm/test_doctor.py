@@ -221,6 +221,19 @@ def test_costs_are_bounded_before_and_told_after(tmp_path: Path):
     assert Examiner(ModelName("local", "m"), "http://127.0.0.1:9/v1").planned().usd is None
 
 
+def test_a_model_that_does_not_reason_is_cut_sooner():
+    """After one short word the answers get less room; a long first one leaves room to reason."""
+    for output, room in ((10, 400), (300, 2000)):
+        usage = {**wire.USAGE, "completion_tokens": output}
+        first = wire.text("ready", usage=usage)
+        with wire.WireServer(wire.status(404), first, FakeModel()) as server:
+            examiner = Examiner(ModelName("local", "m"), server.url, "chat", bounds=FAST)
+            asyncio.run(examiner.examine())
+            asked = [one.body.get("max_tokens") for one in server.requests[1:]]
+        assert asked[0] == 2000
+        assert set(asked[1:]) == {room, 32}
+
+
 def test_the_one_model_of_a_local_server_is_known_by_any_name():
     """A server that lists a file's path tells the window of the model that answers to any name."""
     listed = {"id": "/models/m.gguf", "aliases": ["/models/m.gguf"], "meta": {"n_ctx": 8192}}

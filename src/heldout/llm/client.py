@@ -282,5 +282,6 @@ def _told(failure: Failure, attempts: int, delay: float | None = None) -> Except
         return error
     tried = f" (tried {attempts} times)" if attempts > 1 else ""
     if delay is not None and isinstance(error, ProviderUnavailable):
-        tried = f" (tried {attempts} times; the next try would be in {delay:.0f} s)"
+        times = "once" if attempts == 1 else f"{attempts} times"
+        tried = f" (tried {times}; the next try, in {delay:.0f} s, would come too late)"
     return type(error)(error.what + tried, where=error.where, mend=error.mend)

@@ -14,6 +14,12 @@ from heldout.llm.prices import Price
 ANSWER_TOKENS = 2000
 """The most that an answer of a probe may take; a model that reasons needs more than its words."""
 
+PLAIN_TOKENS = 400
+"""The same for a model that does not reason: one that rambles is cut sooner."""
+
+_ONE_WORD = 50
+"""A model that takes more than this for one word reasons, whether it tells or not."""
+
 
 @dataclass(slots=True)
 class Spent:
@@ -63,12 +69,20 @@ class Subject:
         limiters = {id(one.limiter): one.limiter for one in self._clients.values()}
         return sum(limiter.throttled for limiter in limiters.values())
 
+    @property
+    def room(self) -> int:
+        """Tokens that an answer may take, known better after the first one, of a word."""
+        if not self.replies or self.replies[0].usage.estimated:
+            return ANSWER_TOKENS
+        plain = self.replies[0].usage.output_tokens <= _ONE_WORD
+        return PLAIN_TOKENS if plain else ANSWER_TOKENS
+
     async def ask(
         self,
         asked: str | Sequence[Mapping[str, Any]],
         *,
         effort: str | None = None,
-        max_output_tokens: int = ANSWER_TOKENS,
+        max_output_tokens: int | None = None,
         **more: Any,
     ) -> ModelReply:
         """One request, booked; ``more`` are fields of :class:`~heldout.llm.ModelRequest`."""
@@ -77,7 +91,7 @@ class Subject:
         self.spent.requests += 1
         try:
             reply = await client.complete(
-                ModelRequest(messages, max_output_tokens=max_output_tokens, **more)
+                ModelRequest(messages, max_output_tokens=max_output_tokens or self.room, **more)
             )
         finally:
             self.headers = client.headers
