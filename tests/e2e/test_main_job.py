@@ -18,7 +18,7 @@ from heldout.brain import load_brain
 from heldout.store import Ledger, remember_brain
 
 ROWS = """
-SELECT purpose, incident, arm, repeat, attempt, result, calls, seed
+SELECT purpose, incident, arm, repeat, attempt, result, investigations.calls, seed
 FROM investigations JOIN runs USING (run) JOIN verdicts USING (run, incident, arm, repeat, attempt)
 """
 
