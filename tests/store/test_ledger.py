@@ -153,17 +153,17 @@ def test_a_newer_ledger_is_refused(tmp_path: Path):
         Ledger.open(path)
 
 
-def test_an_older_ledger_is_brought_up_to_date_once(tmp_path: Path):
-    """An empty database gets every migration; reading it only is refused before that."""
+@pytest.mark.parametrize("read_only", [False, True])
+def test_an_older_ledger_is_brought_up_to_date_once(tmp_path: Path, read_only: bool):
+    """An empty database gets every migration, also where somebody only wants to read it."""
     path = tmp_path / "l.duckdb"
     con = duckdb.connect(str(path))
     con.execute("CREATE TABLE migrations (number INTEGER, name VARCHAR, at_us BIGINT)")
     con.execute('ALTER TABLE migrations RENAME at_us TO "at"')
     con.close()
-    with pytest.raises(StoreError, match="older layout"):
-        Ledger.open(path, read_only=True)
     for _ in range(2):
-        with Ledger.open(path) as ledger:
+        with Ledger.open(path, read_only=read_only) as ledger:
+            assert ledger.read_only is read_only
             done = [row["number"] for row in ledger.read("SELECT number FROM migrations")]
             assert done == [step.number for step in MIGRATIONS]
     assert [step.number for step in MIGRATIONS] == list(range(1, len(MIGRATIONS) + 1))

@@ -42,6 +42,10 @@ _CHUNK = 1000
 """Rows per INSERT: enough to spread its cost, few enough to stay within one of DuckDB's vectors."""
 
 
+class _OlderLayout(StoreError):
+    """A reader met a ledger that lacks migrations."""
+
+
 @dataclass(frozen=True, slots=True)
 class _Group:
     """Rows that are committed together or not at all."""
@@ -92,9 +96,14 @@ class Ledger:
         """Open (and, for writing, make or migrate) a ledger.
 
         A second writer, or a reader while another process writes, is a :class:`LedgerBusy`; a file
-        that cannot be used is a :class:`StoreError`.
+        that cannot be used is a :class:`StoreError`. One of an older layout is brought up to date
+        first, also for a reader: what it holds is not altered.
         """
-        return cls(path, read_only=read_only)
+        try:
+            return cls(path, read_only=read_only)
+        except _OlderLayout:
+            cls(path).close()
+            return cls(path, read_only=read_only)
 
     def __enter__(self) -> Ledger:
         return self
@@ -368,11 +377,7 @@ def _prepare(root: duckdb.DuckDBPyConnection, path: Path, read_only: bool) -> di
                 "the ledger was written by a newer heldout", where=str(path), mend="Update heldout"
             )
         if missing and read_only:
-            raise StoreError(
-                "the ledger has an older layout",
-                where=str(path),
-                mend="Run a command that writes it, such as 'heldout run'",
-            )
+            raise _OlderLayout("the ledger has an older layout", where=str(path))
         for step in missing:
             root.begin()
             for statement in step.statements:
