@@ -35,7 +35,7 @@ def start(root: Path, url: str, *words: str, off: str = "") -> subprocess.Popen[
 
 def finish(running: subprocess.Popen[str]) -> tuple[int, str, str]:
     """Wait for a process."""
-    out, err = running.communicate(timeout=60)
+    out, err = running.communicate(timeout=240)
     return running.returncode, out.strip(), err
 
 
