@@ -27,6 +27,7 @@ READING = {
     "never_asked": ["since when?"],
     "window_days": 0.5,
     "decoy_believed": True,
+    "decoy": "a deploy, because it was the latest",
     "behaviours": ["short_history", "proximity"],
     "primary": "short_history",
 }
@@ -50,6 +51,7 @@ def test_a_diagnosis_is_typed(client: Any) -> None:
     answer = asyncio.run(diagnose(one, "# Alert\nfire", seed=3))
     assert answer.value.primary == "short_history"
     assert answer.value.window_days == 0.5
+    assert answer.value.decoy == "a deploy, because it was the latest"
     assert diagnosis_from_plain(json.loads(json.dumps(answer.value.plain()))) == answer.value
     assert (answer.spent.calls, answer.spent.usd) == (1, 0.01)
     assert one.bodies[0]["seed"] == 3
@@ -165,7 +167,7 @@ def test_litellm_is_never_imported_and_dspy_only_on_a_call() -> None:
         from heldout.llm import ModelReply, Usage
         class Client:
             async def complete(self, request):
-                said = dict(found="x", never_asked=[], window_days=0, decoy_believed=False,
+                said = dict(found="x", never_asked=[], window_days=0, decoy_believed=False, decoy="",
                             behaviours=["other"], primary="other")
                 return ModelReply(text=json.dumps(said), usage=Usage(1, 1), usd=0.0)
         answer = asyncio.run(diagnose(Client(), "x"))

@@ -23,6 +23,10 @@ def tune(
     target: Annotated[
         str, typer.Option("--target", help="overlay of this model, or the shared base brain.")
     ] = "overlay",
+    strategy: Annotated[
+        str,
+        typer.Option("--strategy", help="reflect, or blind (sees no failure): how to propose."),
+    ] = "",
     repeats: Annotated[
         int | None, typer.Option("--repeats", help="Investigations per incident.")
     ] = None,
@@ -56,6 +60,7 @@ def tune(
                 "set": set_name,
                 "review": review,
                 "target": target,
+                "strategy": strategy,
                 "repeats": repeats,
                 "rounds": rounds,
                 "concurrency": concurrency,

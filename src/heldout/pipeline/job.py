@@ -36,6 +36,9 @@ class Job(BaseModel):
     rounds: int | None = Field(
         default=None, ge=1, le=100, description="rounds of proposals at most"
     )
+    strategy: Literal["", "reflect", "blind"] = Field(
+        default="", description="how edits are proposed; default: heldout.toml's"
+    )
     max_usd: float | None = Field(default=None, gt=0, description="cap of the whole job")
     transfer: tuple[str, ...] = Field(
         default=(), description="further models to score with the same brain, when accepted"
@@ -86,6 +89,8 @@ def settings_of(job: Job) -> Settings:
     tune: dict[str, Any] = {}
     if job.rounds:
         tune["max_rounds"] = job.rounds
+    if job.strategy:
+        tune["strategy"] = job.strategy
     if job.max_usd:
         tune["max_usd"] = job.max_usd
     score = {"repeats": job.repeats} if job.repeats else {}

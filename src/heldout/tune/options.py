@@ -26,6 +26,8 @@ class TuneOptions:
     job: str = ""
     target: Target = "overlay"
     strategy: str = "reflect"
+    recall: bool = True
+    compress_above: int = 24
     repeats: int = 3
     seed: int = 1
     concurrency: int = 8
@@ -64,6 +66,10 @@ class TuneOptions:
             confirm_repeats=tune.confirm_repeats,
             max_added_lines=tune.max_added_lines,
             saturated_at=tune.saturated_at,
+            strategy=tune.strategy,
+            recall=tune.recall,
+            candidates=tune.candidates,
+            compress_above=tune.compress_above,
             max_usd=tune.max_usd,
             limits=Limits(limits.max_steps, limits.max_tokens, limits.max_seconds, limits.max_usd),
             probes=ProbeOptions.of(settings),

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from heldout.brain import APPEND
 from heldout.edit import Edit
 from heldout.propose.memory import recent
-from heldout.propose.strategy import Request, usable
+from heldout.propose.strategy import Request, usable, without_marker
 from heldout.signatures import Answered, Client, propose
 
 MAX_DIAGNOSES = 8
@@ -18,6 +17,7 @@ class Reflect:
     """Seed of the method: failures with the judge's view, in; small general patches, out."""
 
     name = "reflect"
+    reads_failures = True
 
     async def candidates(self, client: Client, request: Request) -> Answered[tuple[Edit, ...]]:
         """One call of the proposer; its edits carry the cluster and this strategy's name."""
@@ -44,12 +44,3 @@ class Reflect:
             for edit in answer.value
         ]
         return Answered(usable(edits), answer.spent, answer.failure)
-
-
-def without_marker(edit: Edit, target_file: str) -> Edit:
-    """The edit without the overlay's marker line in its texts; applying it puts that there."""
-    ops = tuple(
-        replace(op, text=op.text.replace(APPEND, "").strip("\n")) if op.file == target_file else op
-        for op in edit.ops
-    )
-    return replace(edit, ops=ops)
