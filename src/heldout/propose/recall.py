@@ -19,6 +19,8 @@ from heldout.store.queries import EditEvent, edit_events, gate_reports, proposal
 
 KEPT = 40
 """Memories that a new job takes over, the newest."""
+JOBS = 20
+"""Earlier jobs that are looked at, the newest."""
 PLAYED = frozenset({"screen", "behaviour"})
 """Refusals that investigations gave; what a checker refused may pass once the checker changed."""
 PERSON = "a reviewer turned it down"
@@ -90,10 +92,12 @@ def _earlier(ledger: Ledger, model: str) -> list[tuple[str, Any]]:
     """Ids of earlier jobs, oldest first, with the incidents that each worked on."""
     rows = ledger.read(
         "SELECT job, detail_json FROM jobs WHERE kind = 'tune' AND model = ?"
-        " AND status = 'started' ORDER BY rowid",
-        [model],
+        " AND status = 'started' ORDER BY rowid DESC LIMIT ?",
+        [model, JOBS],
     )
-    return [(row["job"], json.loads(row["detail_json"] or "{}").get("cases")) for row in rows]
+    return [
+        (row["job"], json.loads(row["detail_json"] or "{}").get("cases")) for row in reversed(rows)
+    ]
 
 
 def _checked(ledger: Ledger, job: str) -> tuple[dict[str, set[str]], set[str]]:
