@@ -32,7 +32,16 @@ def fill(ledger: Ledger, *, by: str = "screen", incident: str = "i-1", **more: A
     steps = [
         ("drafted", {"edit": EDIT.plain()}),
         ("gated", {"passed": by != "gate", "findings": [finding] if by == "gate" else []}),
-        ("rejected", {"by": by, "reason": "it fell"}),
+        (
+            "rejected",
+            {
+                "by": by,
+                "reason": "it fell",
+                "key": "round/1/0/0/rejected",
+                "target": {"fixed": more.get("fixed", 0), "broken": 0},
+            },
+        ),
+        *([("gated", {"passed": True, "key": "round/1/0/1/gate"})] if more.get("mended") else []),
         *([("accepted", {})] if more.get("accepted_later") else []),
     ]
     ledger.append("edit_events", [
@@ -58,10 +67,24 @@ def test_a_refusal_is_recalled_with_why_and_survives_the_ledger(ledger: Ledger) 
 
 
 def test_only_the_same_incidents_speak_against_a_second_try(ledger: Ledger) -> None:
-    """With other incidents, or where it was accepted in a later round, it may be tried again."""
-    fill(ledger, accepted_later=True)
-    assert recall(ledger, "m/one", [["i-2", "d", "t"]]).brains == frozenset()
-    assert recall(ledger, "m/one", CASES).brains == frozenset()
+    """With other incidents it may be tried again, but its author is told."""
+    fill(ledger)
+    found = recall(ledger, "m/one", [["i-2", "d", "t"]])
+    assert (len(found.memory), found.brains) == (1, frozenset())
+
+
+def test_too_little_evidence_does_not_speak_against_a_second_try(ledger: Ledger) -> None:
+    """An edit that led when its looks were used up is told of and may be tried again."""
+    fill(ledger, fixed=3)
+    found = recall(ledger, "m/one", CASES)
+    assert (len(found.memory), found.brains) == (1, frozenset())
+
+
+@pytest.mark.parametrize("more", [{"accepted_later": True}, {"mended": True, "by": "gate"}])
+def test_what_was_kept_after_all_is_not_recalled(ledger: Ledger, more: Any) -> None:
+    """Accepted in a later round, or passed once it was mended: no warning of good advice."""
+    fill(ledger, **more)
+    assert recall(ledger, "m/one", CASES) == Recalled()
 
 
 def test_what_a_checker_marked_is_blanked_and_may_be_tried_again(ledger: Ledger) -> None:

@@ -116,7 +116,7 @@ def test_a_later_job_knows_what_was_refused_and_does_not_try_it_again(
 ) -> None:
     """Redacted, with why; the same text on the same incidents is dropped before gate and screen."""
     first = [line(f"{CARE}\n- See PR #4711."), line("- Take your time.")]
-    options = replace(OPTIONS, max_rounds=1)
+    options = replace(OPTIONS, max_rounds=1, gate_tries=1)
     go(project, parts, monkeypatch, proposer=scripted(parts, first), options=options)
     again = scripted(parts, [line("- Take your time."), line(GOOD)])
     runs = parts.runs(project.needs)

@@ -21,8 +21,6 @@ KEPT = 40
 """Memories that a new job takes over, the newest."""
 JOBS = 20
 """Earlier jobs that are looked at, the newest."""
-PLAYED = frozenset({"screen", "behaviour"})
-"""Refusals that investigations gave; what a checker refused may pass once the checker changed."""
 PERSON = "a reviewer turned it down"
 
 
@@ -59,24 +57,22 @@ class Recalled:
 def recall(ledger: Ledger, model: str, cases: Sequence[Sequence[str]]) -> Recalled:
     """Read what earlier tuning jobs for ``model`` refused; ``cases`` is what this job works on.
 
-    An edit that was refused for material of the held-out half is left out altogether.
+    Left out are edits that were refused for material of the held-out half, those that a later
+    round accepted after all, and drafts that passed once their author had mended them: to hear of
+    those would warn of good advice.
     """
     memory: list[Rejected] = []
     brains: set[str] = set()
     for job, worked_on in _earlier(ledger, model):
         events = edit_events(ledger, job=job)
         after, sealed = _checked(ledger, job)
-        kept = {one.edit for one in events if one.event == "accepted"}
         texts = _drafted(events)
-        for event in events:
-            if event.event != "rejected" or event.edit not in texts or event.edit in sealed:
-                continue
-            by = str(event.detail.get("by", ""))
-            if by == "repeat":
+        same = worked_on == [list(case) for case in cases]
+        for event in _refusals(events):
+            if event.edit not in texts or event.edit in sealed:
                 continue
             memory.append(_told(texts[event.edit], event, events))
-            same = worked_on == [list(case) for case in cases]
-            if by in PLAYED and same and (by == "behaviour" or event.edit not in kept):
+            if same and _spoke_against(event.detail):
                 brains |= after.get(event.edit, set())
     turned_down = _turned_down(ledger, model)
     memory += turned_down
@@ -98,6 +94,40 @@ def _earlier(ledger: Ledger, model: str) -> list[tuple[str, Any]]:
     return [
         (row["job"], json.loads(row["detail_json"] or "{}").get("cases")) for row in reversed(rows)
     ]
+
+
+def _refusals(events: Sequence[EditEvent]) -> list[EditEvent]:
+    """The last words that were refusals, without repeats and without what was mended."""
+    last = {one.edit: one for one in events if one.event in {"accepted", "rejected"}}
+    passed = {_slot(one) for one in events if one.event == "gated" and one.detail.get("passed")}
+    checkers = {"form", "gate"}
+    return [
+        one
+        for one in events
+        if one is last.get(one.edit)
+        and one.event == "rejected"
+        and one.detail.get("by") != "repeat"
+        and not (one.detail.get("by") in checkers and _slot(one) in passed)
+    ]
+
+
+def _slot(event: EditEvent) -> str:
+    """Which of a round's drafts an event is about, whoever mended it since."""
+    return str(event.detail.get("key", "")).rsplit("/", 2)[0]
+
+
+def _spoke_against(detail: Mapping[str, Any]) -> bool:
+    """Whether investigations gave a reason not to try again; too little evidence is none.
+
+    What a checker refused may pass once the checker changed.
+    """
+    target, elsewhere = detail.get("target") or {}, detail.get("regression") or {}
+    if detail.get("by") == "behaviour":
+        return True
+    return detail.get("by") == "screen" and (
+        target.get("fixed", 0) <= target.get("broken", 0)
+        or elsewhere.get("broken", 0) > elsewhere.get("fixed", 0)
+    )
 
 
 def _checked(ledger: Ledger, job: str) -> tuple[dict[str, set[str]], set[str]]:
