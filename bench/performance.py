@@ -17,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BENCHES = (
     ("harness", "CPU per model call of the agent loop, and wall against the latency ceiling"),
     ("tools", "CPU of each tool on one world of full size"),
+    ("investigation", "CPU of one investigation with a simulated model, all in"),
     ("worlds", "making and writing worlds of full size"),
     ("validity", "validating an incident of full size with its twins"),
     ("ledger", "size and CPU of the ledger per investigation"),
