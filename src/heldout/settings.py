@@ -123,6 +123,8 @@ class TuneSettings(_Strict):
     confirm_repeats: int = Field(default=2, ge=1, description="fresh repeats before a proposal")
     max_added_lines: int = Field(default=60, ge=1, description="lines that a job may add")
     max_usd: float | None = Field(default=None, gt=0, description="USD of a job; none is no cap")
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens of a job")
+    max_seconds: float | None = Field(default=None, gt=0, description="wall seconds of a job")
     saturated_at: float = Field(
         default=1.0, gt=0, le=1, description="share of train solved at which a job ends"
     )

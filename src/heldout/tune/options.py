@@ -65,6 +65,8 @@ class TuneOptions:
             max_added_lines=tune.max_added_lines,
             saturated_at=tune.saturated_at,
             max_usd=tune.max_usd,
+            max_tokens=tune.max_tokens,
+            max_seconds=tune.max_seconds,
             limits=Limits(limits.max_steps, limits.max_tokens, limits.max_seconds, limits.max_usd),
             probes=ProbeOptions.of(settings),
         )
