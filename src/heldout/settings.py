@@ -133,6 +133,8 @@ class TuneSettings(_Strict):
         default=24, ge=1, description="tuned lines above which a job tries to shorten them"
     )
     max_usd: float | None = Field(default=None, gt=0, description="USD of a job; none is no cap")
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens of a job")
+    max_seconds: float | None = Field(default=None, gt=0, description="wall seconds of a job")
     saturated_at: float = Field(
         default=1.0, gt=0, le=1, description="share of train solved at which a job ends"
     )

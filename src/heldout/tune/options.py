@@ -71,6 +71,8 @@ class TuneOptions:
             candidates=tune.candidates,
             compress_above=tune.compress_above,
             max_usd=tune.max_usd,
+            max_tokens=tune.max_tokens,
+            max_seconds=tune.max_seconds,
             limits=Limits(limits.max_steps, limits.max_tokens, limits.max_seconds, limits.max_usd),
             probes=ProbeOptions.of(settings),
         )
