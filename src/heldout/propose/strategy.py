@@ -73,6 +73,21 @@ def usable(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     return tuple({edit.id: edit for edit in edits}.values())
 
 
+def signed(
+    answer: Answered[tuple[Edit, ...]], request: Request, author: str
+) -> Answered[tuple[Edit, ...]]:
+    """The edits of an answer with their cluster and their author, each once."""
+    if answer.value is None:
+        return answer
+    edits = [
+        replace(
+            without_marker(edit, request.target_file), cluster=request.cluster.key, author=author
+        )
+        for edit in answer.value
+    ]
+    return Answered(usable(edits), answer.spent, answer.failure)
+
+
 def without_marker(edit: Edit, target_file: str) -> Edit:
     """The edit without the overlay's marker line in its texts; applying it puts that there."""
     ops = tuple(

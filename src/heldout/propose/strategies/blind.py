@@ -6,10 +6,8 @@ that comes from reading failures.
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from heldout.edit import Edit
-from heldout.propose.strategy import Request, usable, without_marker
+from heldout.propose.strategy import Request, signed
 from heldout.signatures import Answered, Client, propose_blind
 
 SHOWN = 24
@@ -34,14 +32,4 @@ class Blind:
             max_lines=request.max_lines,
             seed=request.seed,
         )
-        if answer.value is None:
-            return answer
-        edits = [
-            replace(
-                without_marker(edit, request.target_file),
-                cluster=request.cluster.key,
-                author=self.name,
-            )
-            for edit in answer.value
-        ]
-        return Answered(usable(edits), answer.spent, answer.failure)
+        return signed(answer, request, self.name)
