@@ -3,7 +3,7 @@
 Facts come from the built worlds of a set of a hundred, disguises and shapes from this package; both
 share no code with the gate. The table is written into docs/how-to/leaks.md between two marks. The
 reports of real incidents for the false positives are not part of the project: where they are absent
-(``HELDOUT_REAL`` names their folder) the rest is measured and the page says so.
+(``HELDOUT_REAL_DATA`` names their folder) the rest is measured and the page says so.
 """
 
 from __future__ import annotations

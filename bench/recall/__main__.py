@@ -28,7 +28,7 @@ REAL = Path(__file__).resolve().parents[3] / "shared" / "real"
 
 def reports_folder() -> Path | None:
     """The reports of real incidents, ``None`` where there are none on this machine."""
-    folder = Path(os.environ.get("HELDOUT_REAL", REAL)) / "incident_reports"
+    folder = Path(os.environ.get("HELDOUT_REAL_DATA") or REAL) / "incident_reports"
     return folder if folder.is_dir() else None
 
 

@@ -18,7 +18,6 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heldout.brain import Brain
 from heldout.errors import CanaryFound, GateError, HeldoutError
 from heldout.settings import Settings, load_settings
 from heldout.split import HeldoutAccess, Side, declare_process, read_specs
@@ -54,11 +53,6 @@ class Watch:
         sides = self.found(text)
         if sides:
             raise leak(sides, where)
-
-    def require_clean_brain(self, brain: Brain) -> None:
-        """:meth:`require_clean` for every file of a brain."""
-        for name, text in brain.all_files().items():
-            self.require_clean(f"{name}\n{text}", f"brain, {name}")
 
 
 def leak(sides: Iterable[Side], where: str) -> CanaryFound:

@@ -38,11 +38,6 @@ def declare_process(role: str) -> None:
     _role = role
 
 
-def process_role() -> str | None:
-    """The declared role, ``None`` before any declaration."""
-    return _role
-
-
 class HeldoutAccess:
     """The key to test-side material. Making one outside the permitted roles raises."""
 

@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from typing import Any
 
-from tests.run.run_server import Server
+from tests.loopback import JsonServer
 
 from heldout.split import Case
 from heldout.truth import read_truth
@@ -47,16 +47,16 @@ def told(case: Case) -> str:
     return " ".join(group[0] for group in truth.mechanism_terms)
 
 
-class Reader(Server):
+class Reader(JsonServer):
     """The server; ``roles`` says which service a description means."""
 
     def __init__(self, cases: tuple[Case, ...], roles: Mapping[str, str] | None = None) -> None:
-        super().__init__(delay=0.0)
+        super().__init__()
         self.roles = dict(roles or {})
         self.truths = {service(c.incident.alert): read_truth(c.truth_file) for c in cases}
         self.closed = 0
 
-    def answer(self, body: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """One reply."""
         system, alert = (str(message["content"]) for message in body["messages"][:2])
         offered = [tool["function"]["name"] for tool in body["tools"]]
@@ -72,7 +72,7 @@ class Reader(Server):
                 "root_cause_change": (truth.accepted_changes or ("none",))[0],
                 "mechanism": " ".join(group[0] for group in truth.mechanism_terms),
             }
-        return _call(body, said)
+        return 200, _call(body, said)
 
     def _heard(self, lines: list[str], alert: str) -> list[str]:
         heard = []

@@ -69,7 +69,7 @@ def test_the_message_says_where_and_never_which() -> None:
     assert TEST not in caught.value.sentence()
     assert caught.value.exit_code == 1
     with pytest.raises(CanaryFound, match="train half"):
-        WATCH.require_clean_brain(Brain({"a.md": f"{TRAIN}\n"}, ("a.md",)))
+        WATCH.require_clean(f"a line\n{TRAIN}\n", "run 1")
 
 
 def test_the_watch_knows_both_halves_and_holds_no_canary(settings: Settings) -> None:

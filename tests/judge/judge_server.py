@@ -6,8 +6,9 @@ import json
 import re
 import threading
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.loopback import JsonServer
 
 from heldout.judge import JudgeChoice, Panel, open_judge
 
@@ -50,49 +51,14 @@ def all_hold(seen: Seen, yes: bool = True) -> dict[str, Any]:
     }
 
 
-class JudgeServer:
+class JudgeServer(JsonServer):
     """Speaks Chat Completions; ``think`` makes the answers of each model."""
 
     def __init__(self, think: Callable[[Seen], Said] = all_hold) -> None:
         self.think = think
         self.seen: list[Seen] = []
         self._lock = threading.Lock()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                status, data = outer.answer(body)
-                payload = json.dumps(data).encode()
-                self.send_response(status)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(payload)))
-                self.end_headers()
-                self.wfile.write(payload)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        class Quiet(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_: Any) -> None:
-                pass
-
-        self._http = Quiet(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/v1"
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
-
-    def __enter__(self) -> JudgeServer:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        super().__init__()
 
     def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """One reply, or an error."""

@@ -7,13 +7,14 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
+
+from tests.loopback import JsonServer
 
 LOOKS = 3
 
 
-class Server:
+class Server(JsonServer):
     """Answers requests and counts them; ``on_request`` is told the number of each."""
 
     def __init__(self, delay: float = 0.005) -> None:
@@ -23,48 +24,14 @@ class Server:
         self.delay = delay
         self.on_request: Callable[[int], None] = lambda _: None
         self._lock = threading.Lock()
-        outer = self
-
-        class Handler(BaseHTTPRequestHandler):
-            protocol_version = "HTTP/1.1"
-
-            def do_POST(self) -> None:
-                body = json.loads(self.rfile.read(int(self.headers["content-length"])))
-                data = json.dumps(outer.answer(body)).encode()
-                self.send_response(200)
-                self.send_header("content-type", "application/json")
-                self.send_header("content-length", str(len(data)))
-                self.end_headers()
-                self.wfile.write(data)
-
-            def log_message(self, *_: Any) -> None:
-                pass
-
-        class Quiet(ThreadingHTTPServer):
-            daemon_threads = True
-
-            def handle_error(self, *_: Any) -> None:
-                pass  # A client that was killed hangs up.
-
-        self._http = Quiet(("127.0.0.1", 0), Handler)
-        self.url = f"http://127.0.0.1:{self._http.server_address[1]}/v1"
-        self._thread = threading.Thread(target=self._http.serve_forever, args=(0.01,), daemon=True)
-
-    def __enter__(self) -> Server:
-        self._thread.start()
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self._http.shutdown()
-        self._http.server_close()
-        self._thread.join()
+        super().__init__()
 
     @property
     def total(self) -> int:
         """Requests answered so far."""
         return sum(self.requests.values())
 
-    def answer(self, body: dict[str, Any]) -> dict[str, Any]:
+    def answer(self, body: dict[str, Any]) -> tuple[int, dict[str, Any]]:
         """One reply."""
         messages = body["messages"]
         done = sum(message["role"] == "tool" for message in messages)
@@ -85,7 +52,7 @@ class Server:
             "content": None,
             "tool_calls": [{"id": f"call{done}", "type": "function", "function": call}],
         }
-        return {
+        return 200, {
             "id": "x",
             "object": "chat.completion",
             "created": 1,

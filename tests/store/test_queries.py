@@ -57,10 +57,9 @@ def test_a_jobs_state_is_its_newest_row(ledger: Ledger):
         ("j1", "finished"),
         ("j2", "started"),
     ]
-    found = q.latest_job(ledger, model="m1", kind="tune")
-    assert found is not None
-    assert (found.job, found.status) == ("j1", "finished")
-    assert q.latest_job(ledger, model="m9") is None
+    found = q.jobs(ledger, model="m1", kind="tune")
+    assert [(row.job, row.status) for row in found] == [("j1", "finished")]
+    assert q.jobs(ledger, model="m9") == []
 
 
 def test_a_runs_state_is_its_newest_event(ledger: Ledger):

@@ -127,16 +127,6 @@ class Inventory:
         }
 
     @cached_property
-    def by_consonants(self) -> dict[str, Name]:
-        """Strong names by their consonants, where at least six are left."""
-        found: dict[str, Name] = {}
-        for name in self.strong:
-            skeleton = consonants(name.key)
-            if len(skeleton) >= 6:
-                found.setdefault(skeleton, name)
-        return found
-
-    @cached_property
     def lengths(self) -> list[int]:
         """Length of each key of :attr:`strong`."""
         return [len(name.key) for name in self.strong]
@@ -166,11 +156,6 @@ class Inventory:
         low = bisect_left(numbers, number - slack)
         high = bisect_right(numbers, number + slack)
         return [row for row in rows[low:high] if close(row[0].number, number)]
-
-
-def consonants(key: str) -> str:
-    """A key without its vowels; the first letter stays."""
-    return key[:1] + "".join(c for c in key[1:] if c not in "aeiou")
 
 
 def _merge(held: Sequence[Held]) -> dict[str, Name]:

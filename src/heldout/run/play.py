@@ -51,9 +51,8 @@ async def play(
         plan = replace(plan, pins={"judge": judge_pin(plan.terms), **plan.pins})
     plan = pinned(plan, settings, interface)
     run, nonce = run_id(plan)
-    client = (client_factory or partial(_open_client, settings))(
-        plan
-    )  # First: a missing key begins no run.
+    # First of all: a missing key begins no run.
+    client = (client_factory or partial(_open_client, settings))(plan)
     try:
         budget = _budget(caps, plan, ledger, run)
         async with judge_of(plan, settings, budget, judge) as judging:

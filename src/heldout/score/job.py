@@ -17,7 +17,6 @@ from functools import partial
 from typing import Any
 
 from heldout.behaviour import RunWatch
-from heldout.brain import Brain
 from heldout.canaries import Watch, canary_hashes
 from heldout.compare import Footprints, final_outcomes, known_entities
 from heldout.errors import ProviderUnavailable, UsageError
@@ -476,8 +475,3 @@ def _with_both_arms(material: Material) -> Material:
 def detectable_before(settings: Settings, cases: Sequence[Case]) -> str:
     """What the set can show at all, in one sentence: print it before money is spent."""
     return minimum_detectable_gain(sum(case.is_trap for case in cases)).sentence()
-
-
-def stored_brains(ledger: Ledger, before: str, after: str) -> tuple[Brain, Brain]:
-    """Both brains of a score, by hash."""
-    return brain(ledger, before), brain(ledger, after)

@@ -25,11 +25,6 @@ class DetectableGain:
     net_flips: int | None
     gain_at_power: float | None
 
-    @property
-    def least_gain(self) -> float | None:
-        """``net_flips`` as a share of the incidents."""
-        return None if self.net_flips is None else self.net_flips / self.n
-
     def sentence(self) -> str:
         """One plain sentence for the terminal and the report."""
         if self.net_flips is None:

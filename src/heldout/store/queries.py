@@ -260,14 +260,6 @@ def jobs(ledger: Ledger, *, model: str | None = None, kind: str | None = None) -
     return [JobRow(**_typed(row)) for row in ledger.read(sql, params)]
 
 
-def latest_job(
-    ledger: Ledger, *, model: str | None = None, kind: str | None = None
-) -> JobRow | None:
-    """The job that changed last, ``None`` when there is none."""
-    found = jobs(ledger, model=model, kind=kind)
-    return found[0] if found else None
-
-
 def runs(
     ledger: Ledger,
     *,

@@ -38,11 +38,6 @@ class Spec:
     world_digest: str = ""
     truth_digest: str = ""
 
-    @property
-    def is_control(self) -> bool:
-        """True for every kind but ``trap``."""
-        return self.kind != "trap"
-
 
 class _SpecFile(BaseModel):
     model_config = ConfigDict(extra="forbid")

@@ -157,21 +157,17 @@ class FaultyServer(Server):
     def __init__(self, fault: Fault, times: int = 10**9) -> None:
         super().__init__(delay=0)
         self.fault, self.left = fault, times
-        handler: Any = self._http.RequestHandlerClass
-        sound = self.answer
 
-        def post(request: Any) -> None:
-            body = json.loads(request.rfile.read(int(request.headers["content-length"])))
-            answer = sound(body)
-            done = sum(message["role"] == "tool" for message in body["messages"])
-            hit = "Incident=i-0" in body["messages"][1]["content"] and done >= 1
-            if hit and self.left > 0:
-                self.left -= 1
-                self.fault(request, answer)
-            else:
-                send(request, 200, json.dumps(answer).encode())
-
-        handler.do_POST = post
+    def respond(self, request: Any, body: dict[str, Any]) -> None:
+        """The sound answer, or the fault instead."""
+        _, answer = self.answer(body)
+        done = sum(message["role"] == "tool" for message in body["messages"])
+        hit = "Incident=i-0" in body["messages"][1]["content"] and done >= 1
+        if hit and self.left > 0:
+            self.left -= 1
+            self.fault(request, answer)
+        else:
+            send(request, 200, json.dumps(answer).encode())
 
 
 def run(

@@ -82,10 +82,6 @@ class Landscape:
             )  # fmt: skip
         return self._alike[key]
 
-    def site_of(self, service: int) -> Site | None:
-        """The site whose Service entity this is."""
-        return next((site for site in self.sites if site.service == service), None)
-
 
 @cache
 def spell(path: str, style: str) -> str:

@@ -29,10 +29,7 @@ class UnknownTools(Measure):
 
     def suggest(self, found: Finding) -> Iterable[Suggestion]:
         """Each tool that was asked for."""
-        for row in found.rows:
-            asked = by(row.count, row.investigations)
-            text = f"tool '{row.name}' was asked for {asked}: not offered"
-            yield Suggestion("tools", text, row.count, row.investigations)
+        return _not_offered("tool", found)
 
 
 class UnknownArguments(Measure):
@@ -52,10 +49,7 @@ class UnknownArguments(Measure):
 
     def suggest(self, found: Finding) -> Iterable[Suggestion]:
         """Each argument that was asked for."""
-        for row in found.rows:
-            asked = by(row.count, row.investigations)
-            text = f"argument '{row.name}' was asked for {asked}: not offered"
-            yield Suggestion("tools", text, row.count, row.investigations)
+        return _not_offered("argument", found)
 
 
 class Malformed(Measure):
@@ -96,6 +90,13 @@ class RefusedValues(Measure):
                 asked = by(row.count, row.investigations)
                 text = f"a value of '{row.name}' was refused {asked}: say what it takes, or take it"
                 yield Suggestion("tools", text, row.count, row.investigations)
+
+
+def _not_offered(what: str, found: Finding) -> Iterable[Suggestion]:
+    for row in found.rows:
+        asked = by(row.count, row.investigations)
+        text = f"{what} '{row.name}' was asked for {asked}: not offered"
+        yield Suggestion("tools", text, row.count, row.investigations)
 
 
 def refused_argument(call: Call) -> str:
