@@ -5,19 +5,24 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Callable, Iterator
+from contextlib import nullcontext
 from dataclasses import replace
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 from tests.llm.wire import Handler, WireServer
 from tests.tune.test_job import GOOD, NEAR, OPTIONS, OVERLAY, go, line
 
+from heldout.brain import Brain
 from heldout.canaries import Watch
 from heldout.edit import apply_edits, edit_from_plain
 from heldout.llm.simulated.proposer import reply
 from heldout.signatures import BEHAVIOURS
 from heldout.store.queries import edit_events, jobs, proposals
 from heldout.tune import resume_tune
+from heldout.tune.compressing import compress
+from heldout.tune.context import State
 
 CARE = "- Be careful, take care."
 FAILURE_WORDS = ("quillmere", "tarnwick", "c-00000", "trap-", "late-", "blames change", "12 %",
@@ -286,6 +291,31 @@ def test_a_small_brain_is_left_alone(
     options = replace(OPTIONS, compress_above=3)
     go(project, parts, monkeypatch, proposer=proposer, options=options)
     assert proposer.prompts("grown") == []
+
+
+@pytest.mark.parametrize("solved", [False, True])
+def test_nothing_is_shortened_while_nothing_is_solved(solved: bool) -> None:
+    """No incident could show a harm then, so the proposer is not even asked."""
+    brain = Brain({"method.md": f"{GOOD}\n{NEAR}\n{HOLLOW}\n"}, ("method.md",))
+    told: list[str] = []
+
+    class Asked(Exception):
+        """The job went on to ask."""
+
+    def tell(*words: str) -> None:
+        told.append(words[1])
+        raise Asked
+
+    job = SimpleNamespace(
+        base=Brain({"method.md": ""}, ("method.md",)),
+        target_file="method.md",
+        options=replace(OPTIONS, compress_above=2),
+        tell=tell,
+    )
+    state = State(brain, solved={"i-1": solved, "i-2": False})
+    with pytest.raises(Asked) if solved else nullcontext():
+        asyncio.run(compress(job, state))  # type: ignore[arg-type]
+    assert bool(told) is solved
 
 
 @pytest.mark.parametrize("kill", [("runs", 3), ("asks", 1)])

@@ -16,10 +16,11 @@ from heldout.tune.screening import clear
 async def compress(job: Context, state: State) -> None:
     """Try once to shorten the lines, if they are more than the job's ``compress_above``.
 
-    The shorter brain is held against the longer one on every solved train incident.
+    The shorter brain is held against the longer one on every solved train incident; while none is
+    solved nothing could show a harm, and nothing is shortened.
     """
     lines = grown(job.base, state.brain, job.target_file)
-    if len(lines) <= job.options.compress_above:
+    if len(lines) <= job.options.compress_above or not any(state.solved.values()):
         return
     job.tell("compress", f"{len(lines)} tuned lines: trying to shorten them")
 

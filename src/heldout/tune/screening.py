@@ -188,9 +188,8 @@ def _settle(
 async def clear(job: Context, state: State, candidate: Candidate, why: str) -> bool:
     """Whether an edit that answers no failure may be kept: it harms nothing. It becomes a row."""
     trial = _Trial("c1", candidate)
-    trial.decision = Decision("accept", f"it is there to {why}; nothing is solved yet", 1.0)
     harmless = await _is_safe(job, state, trial) and await _is_method(job, state, trial)
-    if harmless and trial.guard:
+    if harmless:
         seen = effect(merge(trial.guard))
         said = (
             f"it is there to {why} and breaks nothing: {seen.fixed} fixed and {seen.broken} broken"
