@@ -2,8 +2,8 @@
 
 ``python run_process.py ROOT BASE_URL play|RUN [POINT NUMBER [FAULT]]``; FAULT is ``kill`` (SIGKILL,
 the default) or ``full``: from there on no file may grow. OFF=journal or OFF=landing in the
-environment takes that guard away; without landing files rows are also written late, so that the
-moment in which they matter can be met.
+environment takes that guard away; without landing files rows also wait until a journal has gone,
+so that the moment in which they matter is always met.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import os
 import resource
 import signal
 import sys
-import time
+import threading
 from pathlib import Path
 from typing import Any
 
@@ -68,13 +68,19 @@ def take_away(guard: str) -> None:
         setattr(Journal, "write", write)  # noqa: B010 - a test's own patch
     if guard == "landing":
         setattr(player, "land", lambda path, text: None)  # noqa: B010
-        real = Ledger._commit
+        commit, forget, gone = Ledger._commit, Journal.forget, threading.Event()
 
-        def late(*words: Any) -> None:
-            time.sleep(0.2)
-            real(*words)
+        def late(self: Ledger, cursor: Any, groups: Any) -> None:
+            if any(table == "investigations" for group in groups for table, _ in group.tables):
+                gone.wait(60)
+            commit(self, cursor, groups)
+
+        def forgotten(self: Journal) -> None:
+            forget(self)
+            threading.Timer(0.2, gone.set).start()  # The trap goes off before the rows are safe.
 
         setattr(Ledger, "_commit", late)  # noqa: B010
+        setattr(Journal, "forget", forgotten)  # noqa: B010
 
 
 def arm_the_trap(point: str, number: int, fault: Any = kill) -> None:
