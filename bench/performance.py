@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 import sys
 from datetime import UTC, datetime
@@ -16,6 +17,7 @@ ROOT = Path(__file__).resolve().parents[1]
 BENCHES = (
     ("harness", "CPU per model call of the agent loop, and wall against the latency ceiling"),
     ("tools", "CPU of each tool on one world of full size"),
+    ("investigation", "CPU of one investigation with a simulated model, all in"),
     ("worlds", "making and writing worlds of full size"),
     ("validity", "validating an incident of full size with its twins"),
     ("ledger", "size and CPU of the ledger per investigation"),
@@ -43,18 +45,20 @@ def main(names: tuple[str, ...] = ()) -> None:
         title = what[0].upper() + what[1:]
         if not names or name in names:
             parts.append(f"## {title}\n\n{measured(name)}")
-        elif title in old:
-            parts.append(f"## {title}\n\n{old[title]}")
+        elif name in old:
+            parts.append(f"## {title}\n\n{old[name]}")
     page.write_text("\n".join(parts), encoding="utf-8")
     print("docs/performance.md written")
 
 
 def sections(text: str) -> dict[str, str]:
-    """What stands under each heading."""
+    """What stands under each heading, by the bench that wrote it."""
     found = {}
     for part in text.split("\n## ")[1:]:
-        title, _, body = part.partition("\n\n")
-        found[title] = body.rstrip() + "\n"
+        body = part.partition("\n\n")[2]
+        command = re.match(r"`python -m bench (\w+)`", body)
+        if command:
+            found[command.group(1)] = body.rstrip() + "\n"
     return found
 
 

@@ -12,8 +12,8 @@ from heldout.build.validity import Subject, points
 from heldout.build.validity.entry import play
 from heldout.build.validity.probes import hits
 from heldout.errors import SpecError
+from heldout.graph.collection import uncollected
 from heldout.simulate import Generated, generate
-from heldout.simulate.collection import uncollected
 from heldout.truth import Spec
 
 INCIDENTS = 8

@@ -9,9 +9,9 @@ import time
 from pathlib import Path
 
 from heldout.graph import write_world
+from heldout.graph.collection import uncollected
 from heldout.settings import load_settings
 from heldout.simulate import generate
-from heldout.simulate.collection import uncollected
 from heldout.split import read_specs
 
 BUDGET_CPU_S, BUDGET_MB = 0.5, 300

@@ -64,6 +64,11 @@ class Edit:
         """The non-empty lines that the edit brings in."""
         return tuple(line for op in self.ops for line in op.text.splitlines() if line.strip())
 
+    def growth(self) -> int:
+        """How many lines a brain gains by the edit; negative where it loses some."""
+        taken = sum(op.action in {"replace", "delete"} for op in self.ops)
+        return len(self.added_lines()) - taken
+
 
 class _OpFile(BaseModel):
     model_config = ConfigDict(extra="forbid")

@@ -130,7 +130,19 @@ class TuneSettings(_Strict):
     )
     confirm_repeats: int = Field(default=2, ge=1, description="fresh repeats before a proposal")
     max_added_lines: int = Field(default=60, ge=1, description="lines that a job may add")
+    strategy: Literal["reflect", "blind"] = Field(
+        default="reflect", description="how edits are proposed; blind sees no failure"
+    )
+    candidates: int = Field(default=3, ge=1, le=12, description="drafts per cluster of failures")
+    recall: bool = Field(
+        default=True, description="whether a job knows what earlier ones of its model refused"
+    )
+    compress_above: int = Field(
+        default=24, ge=1, description="tuned lines above which a job tries to shorten them"
+    )
     max_usd: float | None = Field(default=None, gt=0, description="USD of a job; none is no cap")
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens of a job")
+    max_seconds: float | None = Field(default=None, gt=0, description="wall seconds of a job")
     saturated_at: float = Field(
         default=1.0, gt=0, le=1, description="share of train solved at which a job ends"
     )

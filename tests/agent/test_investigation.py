@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import threading
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
@@ -14,18 +12,16 @@ from tests.agent.toy import (
     INCIDENT,
     LIMITS,
     SKILLED,
-    Scripted,
     Toy,
-    ToySession,
     look,
+    play,
     says,
     submit,
 )
 from tests.llm import wire
 
-from heldout.agent import JournalEntry, SandboxFailure, Trace, investigate, prompt, prompt_hash
+from heldout.agent import JournalEntry, SandboxFailure, Trace, investigate
 from heldout.agent.prompt import HARNESS, LAST_CHANCE, NUDGE
-from heldout.brain import Brain
 from heldout.errors import (
     ConfigError,
     ProviderFiltered,
@@ -33,29 +29,9 @@ from heldout.errors import (
     StoreError,
     WorldError,
 )
-from heldout.interface import Submission, ToolAnswer
+from heldout.interface import Submission
 from heldout.llm import Bounds, ContextExceeded, ModelRequest, Usage, open_client
 from heldout.run.plan import Limits
-
-
-def play(
-    *lines: Any,
-    toy: Toy | None = None,
-    brain: Brain = BRAIN,
-    limits: Limits = LIMITS,
-    resume: Sequence[JournalEntry] = (),
-    journal: list[JournalEntry] | None = None,
-    seed: int = 5,
-) -> tuple[Trace, Scripted]:
-    """One investigation by a scripted model."""
-    model = Scripted(lines)
-    trace = asyncio.run(
-        investigate(
-            INCIDENT, brain, model, toy or Toy(), model="openai/gpt-5@low", limits=limits, seed=seed,
-            on_step=None if journal is None else journal.append, resume_steps=resume,
-        )
-    )  # fmt: skip
-    return trace, model
 
 
 def roles(trace: Trace) -> list[str]:
@@ -270,7 +246,7 @@ def test_a_limit_gives_one_last_chance(limits: Limits, reason: str):
 
 
 @pytest.mark.parametrize(("limits", "reason"), LIMITED)
-@pytest.mark.parametrize("answer", [look("c"), says("hm"), says("", ("submit_diagnosis", "{}"))])
+@pytest.mark.parametrize("answer", [look("c"), says("hm")])
 def test_a_wasted_last_chance_is_an_empty_incomplete_submission(
     limits: Limits, reason: str, answer: Any
 ):
@@ -281,6 +257,19 @@ def test_a_wasted_last_chance_is_an_empty_incomplete_submission(
     assert trace.submission == Submission(complete=False)
     assert len(model.asked) == 3
     assert [tool for tool, _ in toy.sessions[0].calls].count("look") == 2
+
+
+@pytest.mark.parametrize(("second", "kept"), [(submit("right after all"), "right after all"),
+                                              (says("", ("submit_diagnosis", "{}")), "")])  # fmt: skip
+def test_a_last_submission_that_was_refused_may_be_mended_once(second: Any, kept: str):
+    """A misspelt argument costs no answer, and a second one ends it."""
+    refused = says("", ("submit_diagnosis", '{"mechansm": "m"}'))
+    trace, model = play(look("a"), look("b"), refused, second, limits=Limits(max_steps=2))
+    assert trace.stop_reason == "max_steps"
+    assert trace.submission == Submission(mechanism=kept, complete=False)
+    assert len(model.asked) == 4
+    assert model.asked[3].messages[-1]["content"] == LAST_CHANCE
+    assert "missing_argument" in model.asked[3].messages[-2]["content"]
 
 
 def test_calls_beyond_the_limit_of_steps_do_not_run():
@@ -445,39 +434,6 @@ def test_a_journal_line_that_is_none_is_refused():
             JournalEntry.from_json(broken)
 
 
-TEXTS = [name for name, value in vars(prompt).items() if name.isupper() and isinstance(value, str)]
-
-
-@pytest.mark.parametrize("name", TEXTS)
-def test_the_harness_says_nothing_of_method(name: str, monkeypatch: pytest.MonkeyPatch):
-    """Every fixed text, of every mode, is pinned by a hash and free of advice that a brain gives."""
-    before = prompt_hash()
-    assert len(before) == 64
-    text = getattr(prompt, name).casefold().replace("its answer does not change", "")
-    for advice in (
-        "change",
-        "days",
-        "earlier",
-        "deploy",
-        "sibling",
-        "before the incident",
-        "config",
-    ):
-        assert advice not in text
-    monkeypatch.setattr(prompt, name, text + " and look at what changed")
-    assert prompt_hash() != before
-
-
-def test_bounds_and_layouts_are_pinned_as_well(monkeypatch: pytest.MonkeyPatch):
-    """Another bound of the loops or another layout of the notebook is another harness."""
-    before = prompt_hash()
-    monkeypatch.setattr("heldout.agent.loops.STOPPING_REPEAT", 9)
-    assert prompt_hash() != before
-    monkeypatch.undo()
-    monkeypatch.setattr("heldout.agent.modes.notebook.Notebook.page", lambda *_: "another page")
-    assert prompt_hash() != before
-
-
 def test_the_loop_runs_over_the_wire():
     """The same loop against a real server: calls, a 429 between, a submission."""
 
@@ -503,103 +459,3 @@ def test_the_loop_runs_over_the_wire():
         last = server.requests[-1].body["messages"]
         assert last[2]["tool_calls"][0]["function"]["name"] == "look"
         assert last[3]["role"] == "tool"
-
-
-class Meeting(Toy):
-    """An environment whose ``look`` waits until two sessions look at the same time."""
-
-    def open(self, task_ref: str, seed: int) -> ToySession:
-        """A session that meets the other one."""
-        session = super().open(task_ref, seed)
-        plain = session.call
-
-        def call(tool: str, args: Mapping[str, Any]) -> ToolAnswer:
-            if tool == "look":
-                self.barrier.wait(timeout=10)
-            return plain(tool, args)
-
-        session.call = call  # type: ignore[method-assign]
-        return session
-
-    barrier = threading.Barrier(2)
-
-
-def test_a_slow_tool_holds_up_nobody_else():
-    """Two investigations are inside their tools at once, in one event loop."""
-    toy = Meeting()
-
-    async def both() -> list[Trace]:
-        return await asyncio.gather(
-            *(
-                investigate(
-                    INCIDENT,
-                    BRAIN,
-                    Scripted((look(), submit())),
-                    toy,
-                    model="openai/x",
-                    limits=LIMITS,
-                    seed=seed,
-                )
-                for seed in (1, 2)
-            )
-        )
-
-    assert [trace.stop_reason for trace in asyncio.run(both())] == ["submitted", "submitted"]
-
-
-def test_a_cancelled_investigation_closes_its_session_after_the_call():
-    """Cancelling waits for the call that runs, then closes; nothing runs on a closed session."""
-    entered, release = threading.Event(), threading.Event()
-    toy = Toy()
-    order: list[str] = []
-    plain_open = toy.open
-
-    def opened(task_ref: str, seed: int) -> ToySession:
-        session = plain_open(task_ref, seed)
-
-        def call(tool: str, args: Mapping[str, Any]) -> ToolAnswer:
-            entered.set()
-            release.wait(10)
-            order.append("answered")
-            return ToolAnswer("{}")
-
-        def close() -> None:
-            order.append("closed")
-
-        session.call, session.close = call, close  # type: ignore[method-assign]
-        return session
-
-    toy.open = opened  # type: ignore[method-assign]
-
-    async def main() -> None:
-        task = asyncio.create_task(
-            investigate(
-                INCIDENT, BRAIN, Scripted((look(),)), toy, model="openai/x", limits=LIMITS, seed=1
-            )
-        )
-        while not entered.is_set():
-            await asyncio.sleep(0.005)
-        task.cancel()
-        await asyncio.sleep(0.02)
-        assert not task.done()
-        release.set()
-        with pytest.raises(asyncio.CancelledError):
-            await task
-
-    asyncio.run(main())
-    assert order == ["answered", "closed"]
-
-
-@pytest.mark.parametrize("method", ["finish", "close"])
-def test_an_environment_that_breaks_at_the_end_is_a_sandbox_failure(
-    monkeypatch: pytest.MonkeyPatch, method: str
-):
-    """A session that breaks while it hands over or lets go is not the agent's fault either."""
-
-    def broken(self: object) -> None:
-        raise KeyError("gone")
-
-    toy = Toy()
-    monkeypatch.setattr("tests.agent.toy.ToySession." + method, broken)
-    with pytest.raises(SandboxFailure, match=method):
-        play(look(), submit(), toy=toy)

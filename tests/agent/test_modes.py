@@ -163,6 +163,23 @@ def test_a_limit_gives_one_last_chance(name: str, limits: Limits, reason: str):
 
 
 @pytest.mark.parametrize("name", PAPER)
+def test_a_last_submission_that_was_refused_may_be_mended_once(name: str):
+    """The refusal is shown with the same last words, and the schema still offers only that tool."""
+    refused = says(step("submit_diagnosis", mechansm="m"))
+
+    def mended(request: ModelRequest) -> Any:
+        page = "\n".join(str(one["content"]) for one in request.messages)
+        assert "missing_argument" in page
+        assert LAST_CHANCE in request.messages[-1]["content"]
+        assert request.response_schema["properties"]["tool"]["enum"] == ["submit_diagnosis"]
+        return says(step("submit_diagnosis", mechanism="right after all"))
+
+    limits = Limits(max_steps=2)
+    trace, model = play_in(mode_of(name), LOOK_A, LOOK_B, refused, mended, limits=limits)
+    assert (trace.submission.mechanism, len(model.asked)) == ("right after all", 4)
+
+
+@pytest.mark.parametrize("name", PAPER)
 def test_malformed_steps_are_told_and_bounded(name: str):
     """A wrong tool is answered with near names, arguments that are no object too; four end it."""
     trace, _ = play_in(mode_of(name), says(step("lok", q="a")), DONE)

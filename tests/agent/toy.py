@@ -152,3 +152,23 @@ def play_in(
         )
     )  # fmt: skip
     return trace, model
+
+
+def play(
+    *lines: Any,
+    toy: Toy | None = None,
+    brain: Brain = BRAIN,
+    limits: Limits = LIMITS,
+    resume: Sequence[JournalEntry] = (),
+    journal: list[JournalEntry] | None = None,
+    seed: int = 5,
+) -> tuple[Trace, Scripted]:
+    """One investigation by a scripted model."""
+    model = Scripted(lines)
+    trace = asyncio.run(
+        investigate(
+            INCIDENT, brain, model, toy or Toy(), model="openai/gpt-5@low", limits=limits, seed=seed,
+            on_step=None if journal is None else journal.append, resume_steps=resume,
+        )
+    )  # fmt: skip
+    return trace, model

@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from tests.graph.conformance import ask
-from tests.graph.worlds import DAY, NOW, Builder, eid
+from tests.graph.worlds import DAY, NOW, Builder, eid, small_world
 
 from heldout.errors import WorldError
 from heldout.graph import WorldInterface, WorldSession, write_world
@@ -145,3 +145,20 @@ def test_a_database_that_is_used_again_holds_nothing_of_the_world_before(tmp_pat
     gc.collect()
     database = lease()
     assert database.execute("show tables").fetchall() == []
+
+
+def test_series_read_in_part_are_those_of_the_whole(tmp_path: Path):
+    """The first questions about metrics read little, the later all: the answers are the same."""
+    write_world(small_world(), tmp_path / "w")
+    questions = [
+        {"entity": eid(number), "since": f"2026-0{day}T12:00:00Z", "until": "2026-03-04T12:00:00Z"}
+        for number in range(1, 12)
+        for day in ("2-25", "2-26", "2-27", "2-28", "3-01", "3-02", "3-03")
+    ]
+    session = session_of(tmp_path / "w")
+    later = [session.call("query_metrics", question) for question in questions]
+    fresh = [session_of(tmp_path / "w").call("query_metrics", question) for question in questions]
+    assert later == fresh
+    assert sum('"points":[[' in answer.text for answer in fresh) > 4
+    whole = WorldSession(World(tmp_path / "w").whole())
+    assert [whole.call("query_metrics", question) for question in questions] == fresh

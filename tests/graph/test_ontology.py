@@ -6,6 +6,7 @@ import pytest
 
 from heldout.errors import WorldError
 from heldout.graph import ontology
+from heldout.graph.ontology import near
 from heldout.graph.topology import Topology, TopologyEdge, TopologyEntity, TopologyFact
 
 _DESIGNED = """
@@ -86,3 +87,9 @@ def test_a_topology_with_a_dangling_edge_is_refused():
         Topology([one], [], [TopologyFact("e-00000002", "image", 1)]).check()
     with pytest.raises(WorldError, match="given twice"):
         Topology([one, one]).check()
+
+
+def test_near_words_of_a_set_come_in_one_order_in_every_process():
+    """Where several come equally close, a set's own order would differ from process to process."""
+    words = {f"pool-{letter}" for letter in "gacebdf"}
+    assert near("pool-", words) == near("pool-", sorted(words)) == ("pool-a", "pool-b", "pool-c")

@@ -478,3 +478,30 @@ def test_reasoning_that_is_refused_is_not_sent_again():
     no = wire.status(400, message="property 'reasoning_content' is unsupported")
     sent = two_turns(thinking(**THOUGHT), no, wire.text("done"))
     assert ["reasoning_content" in message for message in sent] == [True, False]
+
+
+def test_a_judge_that_waits_holds_no_agent_up():
+    """With every slot of the judge taken by a silent answer, the agents' calls go through."""
+
+    def answer(handler: wire.Handler) -> None:
+        silent = "judge this" in str(handler.asked.body)
+        (wire.silence if silent else wire.text("hi"))(handler)
+
+    async def main(url: str) -> list[ModelReply]:
+        question = ModelRequest(({"role": "user", "content": "judge this"},))
+        async with (
+            open_client("openai/roles", base_url=url, concurrency=2, role="judge") as judge,
+            open_client("openai/roles", base_url=url, concurrency=2) as agent,
+        ):
+            waiting = [asyncio.create_task(judge.complete(question)) for _ in range(4)]
+            while judge.limiter.in_flight < 2:
+                await asyncio.sleep(0.01)
+            replies = await asyncio.gather(*(agent.complete(HELLO) for _ in range(5)))
+            assert judge.limiter.in_flight == 2
+            for task in waiting:
+                task.cancel()
+            await asyncio.gather(*waiting, return_exceptions=True)
+            return replies
+
+    with wire.WireServer(answer) as server:
+        assert [reply.text for reply in asyncio.run(main(server.url))] == ["hi"] * 5

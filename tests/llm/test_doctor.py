@@ -120,8 +120,21 @@ def test_without_tools_the_mode_is_json_steps():
     assert any("16,384 tokens is too small" in note for note in found.advice.notes)
     lines = tomllib.loads(found.advice.settings["agent"])
     assert settings_from_plain(Path(), lines).models.notebook_tokens == 16_384 - 6_000
-    tiny = FakeModel(tools=False, listed=({"id": "m", "n_ctx": 4096},))
-    assert "agent" not in examined(tiny, wire="chat").advice.roles
+
+
+@pytest.mark.parametrize(
+    ("window", "roles"),
+    [
+        (4_096, ()),
+        (8_192, ("agent",)),
+        (12_288, ("agent", "judge")),
+        (16_384, ("agent", "proposer", "judge")),
+    ],
+)
+def test_roles_need_room(window: int, roles: tuple[str, ...]):
+    """What does not fit into the window is not advised, whatever the model can."""
+    found = examined(FakeModel(listed=({"id": "m", "n_ctx": window},)), wire="chat")
+    assert found.advice.roles == roles
 
 
 def test_roles_follow_from_json():

@@ -40,7 +40,14 @@ def fill(ledger: Ledger, *, decided: bool = True) -> None:
     job = {"job": "tune-1", "kind": "tune", "model": "sim/anchored@low", "set": "prod_hard"}
     ledger.append("jobs", [job | {"kind": "request", "status": "asked", "detail_json": {}}])
     ledger.append(
-        "jobs", [job | {"status": "started", "detail_json": {"proposer": "sim/proposer"}}]
+        "jobs",
+        [
+            job
+            | {
+                "status": "started",
+                "detail_json": {"proposer": "sim/proposer", "options": {"strategy": "blind"}},
+            }
+        ],
     )
     ledger.append(
         "edit_events",
@@ -146,6 +153,7 @@ def test_a_job_becomes_its_course(ledger: Ledger, settings: Settings):
         "all solved",
         "sim/proposer",
     )
+    assert tuning.strategy == "blind"
     assert [edit.id for edit in tuning.accepted] == ["e-good"]
     assert tuning.accepted[0].target is not None
     assert tuning.accepted[0].target.fixed == 9

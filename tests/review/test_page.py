@@ -18,7 +18,12 @@ from heldout.store import Ledger, remember_brain
 
 BEFORE = Brain(files={"method.md": "# Method\n- Look.\n"}, load=("method.md",))
 TEXT = "- Ask when the value became what it is."
-EDIT = Edit((Op("method.md", "append", text=TEXT),), "origin")
+EDIT = Edit(
+    (Op("method.md", "append", text=TEXT),),
+    "origin",
+    expected_effect="Old causes are found.",
+    feared_harm="More to read.",
+)
 EFFECT = LineEffect(Line("method.md", 3, TEXT), "case_specific", 6, 3, 0, 0.125, 1, 5)
 
 
@@ -63,6 +68,7 @@ def test_each_line_has_its_effect_under_it(ledger: Ledger) -> None:
     assert "  renamed: effect kept (fixes 6 of 6" in shown
     assert "behaviour: LOOK: 1 line(s)" in shown
     assert "NOT PASSED" not in shown
+    assert "  expected: Old causes are found.\n  feared: More to read.\n" in shown
 
 
 def test_an_amended_change_shows_its_lines_too(ledger: Ledger) -> None:

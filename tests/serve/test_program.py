@@ -136,7 +136,7 @@ def test_a_killed_heldout_takes_program_and_server_with_it(world: Path, tmp_path
     root = Path(__file__).resolve().parents[2]
     playing = subprocess.Popen(
         [sys.executable, "-c", script, str(world), str(pids_file)], cwd=root,
-        env={**os.environ, "PYTHONPATH": str(root)},
+        env={**os.environ, "PYTHONPATH": str(root), "TMPDIR": str(tmp_path)},
     )  # fmt: skip
     deadline = time.monotonic() + 60
     while time.monotonic() < deadline:

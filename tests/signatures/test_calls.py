@@ -16,9 +16,11 @@ from heldout.errors import ProviderUnavailable
 from heldout.signatures import (
     BEHAVIOURS,
     Diagnosis,
+    compress,
     diagnose,
     diagnosis_from_plain,
     propose,
+    propose_blind,
     revise,
 )
 
@@ -27,6 +29,7 @@ READING = {
     "never_asked": ["since when?"],
     "window_days": 0.5,
     "decoy_believed": True,
+    "decoy": "a deploy, because it was the latest",
     "behaviours": ["short_history", "proximity"],
     "primary": "short_history",
 }
@@ -50,6 +53,7 @@ def test_a_diagnosis_is_typed(client: Any) -> None:
     answer = asyncio.run(diagnose(one, "# Alert\nfire", seed=3))
     assert answer.value.primary == "short_history"
     assert answer.value.window_days == 0.5
+    assert answer.value.decoy == "a deploy, because it was the latest"
     assert diagnosis_from_plain(json.loads(json.dumps(answer.value.plain()))) == answer.value
     assert (answer.spent.calls, answer.spent.usd) == (1, 0.01)
     assert one.bodies[0]["seed"] == 3
@@ -165,7 +169,7 @@ def test_litellm_is_never_imported_and_dspy_only_on_a_call() -> None:
         from heldout.llm import ModelReply, Usage
         class Client:
             async def complete(self, request):
-                said = dict(found="x", never_asked=[], window_days=0, decoy_believed=False,
+                said = dict(found="x", never_asked=[], window_days=0, decoy_believed=False, decoy="",
                             behaviours=["other"], primary="other")
                 return ModelReply(text=json.dumps(said), usage=Usage(1, 1), usd=0.0)
         answer = asyncio.run(diagnose(Client(), "x"))
@@ -194,3 +198,34 @@ def test_nothing_is_cached_and_nothing_is_kept(client: Any) -> None:
     asyncio.run(diagnose(one, "x"))
     assert len(one.bodies) == 2
     assert len(base_lm.GLOBAL_HISTORY) == before
+
+
+def test_a_blind_proposal_holds_the_task_and_nothing_of_a_failure(client: Any) -> None:
+    """Brain, file, task, own texts and limits are all that is sent."""
+    op = {"file": "method.md", "action": "append", "text": "- Look twice."}
+    one = client([json.dumps({"edits": [{"ops": [op]}, {"ops": [op]}, {"ops": [op]}]})])
+    given = {"brain": {"method.md": "- Look.\n"}, "target_file": "method.md", "tried": ["- Think."]}
+    answer = asyncio.run(propose_blind(one, **given, candidates=2))
+    assert len(answer.value) == 2
+    asked = one.bodies[0]["messages"][-1]["content"]
+    sections = [line.split()[2] for line in asked.splitlines() if line.startswith("[[ ## ")]
+    assert sections == ["brain", "target_file", "task", "tried", "limits"]
+    assert "- Think." in asked
+
+
+@pytest.mark.parametrize(
+    ("ops", "failure"),
+    [
+        ([{"file": "method.md", "action": "delete", "anchor": "- Look."}], ""),
+        ([], "nothing to make shorter"),
+    ],
+)
+def test_shortening_gives_an_edit_or_says_that_there_is_none(
+    client: Any, ops: Any, failure: str
+) -> None:
+    """An edit without operations is an honest answer, and no edit."""
+    one = client([json.dumps({"edit": {"ops": ops, "reason": "double"}})])
+    answer = asyncio.run(compress(one, target_file="method.md", lines=["- Look.", "- Look!"]))
+    assert (answer.value is None) == bool(failure)
+    assert failure in answer.failure
+    assert answer.spent.calls == 1

@@ -139,7 +139,7 @@ def _forms() -> str:
     from heldout.llm.simulated.proposer_phrases import ADVICE
     from heldout.signatures import forms
 
-    said = [forms.DIAGNOSE, forms.PROPOSE, forms.REVISE, json.dumps(ADVICE)]
+    said = [forms.DIAGNOSE, forms.PROPOSE, forms.REVISE, forms.COMPRESS, json.dumps(ADVICE)]
     return "\n".join(said)
 
 

@@ -8,6 +8,7 @@ from functools import partial
 from typing import Protocol
 
 from heldout.agent.journal import JournalEntry, OnStep
+from heldout.agent.loops import LAST_TRIES
 from heldout.agent.modes import Dialogue, Mode, Opening, ToolsMode
 from heldout.agent.prompt import LAST_CHANCE
 from heldout.agent.sandbox import GuardedSession
@@ -163,15 +164,22 @@ class _Investigation:
             self._dialogue.answered(call, await in_worker(run))
 
     async def _last_chance(self, reached: StopReason) -> Trace:
-        """One more request with nothing but the submitting tool."""
-        self._dialogue.say(LAST_CHANCE)
-        try:
-            reply = await self._ask(last=True)
-        except ContextExceeded as error:
-            return self._ended(reached, str(error))
-        taken = self._dialogue.take(reply)
-        cut_off = reply.finish_reason == "length"
-        await self._run_calls(taken.calls, cut_off=cut_off, only=self._toolbox.submit_name())
+        """Nothing but the submitting tool, and once more where it refused what was submitted.
+
+        A small model misspells an argument; its answer would be lost over that.
+        """
+        submit = self._toolbox.submit_name()
+        for _ in range(LAST_TRIES):
+            self._dialogue.say(LAST_CHANCE)
+            try:
+                reply = await self._ask(last=True)
+            except ContextExceeded as error:
+                return self._ended(reached, str(error))
+            taken = self._dialogue.take(reply)
+            cut_off = reply.finish_reason == "length"
+            await self._run_calls(taken.calls, cut_off=cut_off, only=submit)
+            if self._toolbox.final or submit not in {call.name for call in taken.calls}:
+                break
         return self._ended(reached)
 
     def _ended(self, reason: StopReason, detail: str = "") -> Trace:

@@ -27,6 +27,8 @@ LONGEST_CIRCLE = 4
 STOPPING_CIRCLES = 3
 TOLD_ERRORS = 3
 STOPPING_ERRORS = 8
+LAST_TRIES = 2
+"""Requests at the end of which a submission is still taken; the second only mends the first."""
 _NOBODYS = frozenset({"unavailable", "timeout", "repeated_call", "circling", "never_shown"})
 """Kinds of errors that are no doing of the agent, or have a bound of their own."""
 

@@ -13,10 +13,10 @@ from typing import NamedTuple, TypeVar
 from heldout.build.topologies import read_topology, topology_path
 from heldout.errors import HeldoutError, SpecError, UsageError, WorldError
 from heldout.graph import verify_world, write_world
+from heldout.graph.collection import uncollected
 from heldout.incident import Incident
 from heldout.settings import Settings
 from heldout.simulate import GENERATOR, Generated, generate, graft
-from heldout.simulate.collection import uncollected
 from heldout.split import Case, HeldoutAccess, Side, read_specs, read_split
 from heldout.truth import Spec, read_truth, truth_digest, write_truth
 

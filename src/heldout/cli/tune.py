@@ -23,12 +23,24 @@ def tune(
     target: Annotated[
         str, typer.Option("--target", help="overlay of this model, or the shared base brain.")
     ] = "overlay",
+    strategy: Annotated[
+        str,
+        typer.Option("--strategy", help="reflect, or blind (sees no failure): how to propose."),
+    ] = "",
     repeats: Annotated[
         int | None, typer.Option("--repeats", help="Investigations per incident.")
     ] = None,
     rounds: Annotated[int | None, typer.Option("--rounds", help="Rounds at most.")] = None,
     concurrency: Annotated[int | None, typer.Option("--concurrency", help="At once.")] = None,
-    max_usd: Annotated[float | None, typer.Option("--max-usd", help="Cap of the job.")] = None,
+    max_usd: Annotated[
+        float | None, typer.Option("--max-usd", help="Stop once the job has cost so many USD.")
+    ] = None,
+    max_tokens: Annotated[
+        int | None, typer.Option("--max-tokens", help="Stop tuning after so many tokens.")
+    ] = None,
+    max_seconds: Annotated[
+        float | None, typer.Option("--max-seconds", help="Stop tuning after so many seconds.")
+    ] = None,
     transfer: Annotated[
         list[str] | None,
         typer.Option("--transfer", help="Score the same brain with this model too; repeatable."),
@@ -56,10 +68,13 @@ def tune(
                 "set": set_name,
                 "review": review,
                 "target": target,
+                "strategy": strategy,
                 "repeats": repeats,
                 "rounds": rounds,
                 "concurrency": concurrency,
                 "max_usd": max_usd,
+                "max_tokens": max_tokens,
+                "max_seconds": max_seconds,
                 "transfer": tuple(transfer or ()),
             }
         )

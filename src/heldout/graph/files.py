@@ -219,17 +219,23 @@ def load_tables(
 
 @contextmanager
 def reading(
-    directory: Path, name: str, columns: Sequence[str] = (), *, first: int = 0
+    directory: Path,
+    name: str,
+    columns: Sequence[str] = (),
+    *,
+    spans: Sequence[tuple[int, int]] = (),
 ) -> Iterator[str]:
     """SQL that reads one table of a world; a failure inside the block is a WorldError.
 
-    All columns when none is named, and the rows from ``first`` on: those before are not even read.
+    All columns when none is named. With ``spans``, each the first row and the one after the last,
+    no other rows, and what lies far from them is not even read.
     """
     path = directory / f"{name}.parquet"
     listed = ", ".join(f'"{column}"' for column in columns or [c for c, _ in TABLES[name]])
     rows = f"read_parquet({_quoted(path)})"
-    if first:
-        rows = f"{rows[:-1]}, file_row_number = true) where file_row_number >= {first}"
+    if spans:
+        inside = " or ".join(f"file_row_number between {a} and {b - 1}" for a, b in spans)
+        rows = f"{rows[:-1]}, file_row_number = true) where {inside}"
     try:
         yield f"select {listed} from {rows}"
     except duckdb.Error as error:
@@ -240,9 +246,14 @@ def reading(
         ) from error
 
 
-def read_values(con: duckdb.DuckDBPyConnection, directory: Path) -> np.ndarray[Any, Any]:
-    """The values of all metric series of a world, one after the other, gaps as NaN."""
-    with reading(directory, "metric_value") as source:
+def read_values(
+    con: duckdb.DuckDBPyConnection, directory: Path, spans: Sequence[tuple[int, int]] = ()
+) -> np.ndarray[Any, Any]:
+    """The values of all metric series of a world, one after the other, gaps as NaN.
+
+    With ``spans`` of rows, ascending and apart, only those.
+    """
+    with reading(directory, "metric_value", spans=spans) as source:
         found = con.execute(source).fetchnumpy()["v"]
     return np.asarray(np.ma.filled(found, np.nan), dtype=np.float32)
 

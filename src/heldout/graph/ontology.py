@@ -210,8 +210,12 @@ _KIND_SET = frozenset(KINDS)
 
 
 def near(word: str, known: Iterable[str], *, limit: int = 3) -> tuple[str, ...]:
-    """The known words that look most like ``word``, best first; empty when none comes close."""
-    hits = process.extract(word[:200], list(known), limit=limit, score_cutoff=55)
+    """The known words that look most like ``word``, best first; empty when none comes close.
+
+    Of those that come equally close the earlier one stands first, in a set by its letters.
+    """
+    choices = sorted(known) if isinstance(known, set | frozenset) else list(known)
+    hits = process.extract(word[:200], choices, limit=limit, score_cutoff=55)
     return tuple(str(hit[0]) for hit in hits)
 
 

@@ -6,8 +6,13 @@ from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
 
+import numpy as np
+
 from heldout.graph.columns import Column
 from heldout.graph.stored import Stored
+
+_FEW, _SHORT = 4, 16
+"""After so many questions, and for one about more spans than this, all values are read."""
 
 
 class Series(NamedTuple):
@@ -34,15 +39,31 @@ class Metrics:
 
     def __init__(self, stored: Stored) -> None:
         self._stored = stored
+        self._asked = 0
 
     @cached_property
-    def values(self) -> Column:
-        """The rows of ``metric_value``, gaps as NaN."""
+    def _values(self) -> Column:
         return self._stored.values()
+
+    def values(self, spans: Sequence[tuple[int, int]]) -> list[Column]:
+        """The values of each span of rows, gaps as NaN. Spans do not overlap.
+
+        The first questions read what they are about, later ones find everything read.
+        """
+        if not spans:
+            return []
+        if self._asked >= _FEW or len(spans) > _SHORT:
+            return [self._values[first:end] for first, end in spans]
+        self._asked += 1
+        order = sorted(range(len(spans)), key=spans.__getitem__)
+        found = self._stored.values([spans[at] for at in order])
+        ends = np.cumsum([spans[at][1] - spans[at][0] for at in order])
+        parts = dict(zip(order, np.split(found, ends[:-1]), strict=True))
+        return [parts[at] for at in range(len(spans))]
 
     @cached_property
     def _series(self) -> list[Series]:
-        return [Series(*row) for row in self._stored.rows("metric_series")]
+        return [*map(Series._make, self._stored.rows("metric_series"))]
 
     @cached_property
     def _chunks(self) -> dict[str, list[Chunk]]:

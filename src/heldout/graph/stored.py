@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import duckdb
+import numpy as np
 
 from heldout.errors import WorldError
 from heldout.graph.columns import Column
@@ -35,18 +36,27 @@ class Stored:
         if later:
             self._known = Known(self._read, now, later)
 
-    def columns(self, name: str, wanted: Sequence[str], *, first: int = 0) -> dict[str, Column]:
-        """Some columns of a table in stored order, from row ``first`` on; texts as objects."""
+    def columns(self, name: str, wanted: Sequence[str]) -> dict[str, Column]:
+        """Some columns of a table in stored order; texts as objects."""
         kept = self._kept.get(name)
         if kept is not None:
-            return {column: kept[column][first:] for column in wanted}
+            return {column: kept[column] for column in wanted}
         if self._known is not None and name in ENTANGLED:
             return self._known.columns(name, wanted)
-        return self._read(name, wanted, first)
+        return self._read(name, wanted)
 
-    def _read(self, name: str, wanted: Sequence[str], first: int = 0) -> dict[str, Column]:
+    def texts(self, first: int, end: int) -> Column:
+        """The texts of the lines from row ``first`` to before ``end``."""
+        kept = self._kept.get("log")
+        if kept is not None:
+            return kept["msg"][first:end]
+        return self._read("log", ("msg",), [(first, end)])["msg"]
+
+    def _read(
+        self, name: str, wanted: Sequence[str], spans: Sequence[tuple[int, int]] = ()
+    ) -> dict[str, Column]:
         self._check()
-        with scratch() as con, reading(self._directory, name, wanted, first=first) as source:
+        with scratch() as con, reading(self._directory, name, wanted, spans=spans) as source:
             found: dict[str, Column] = con.execute(source).fetchnumpy()
         return found
 
@@ -67,13 +77,15 @@ class Stored:
         }
         self._kept = {**kept, "metric_value": {"v": self.values()}}
 
-    def values(self) -> Column:
-        """The rows of ``metric_value``, gaps as NaN."""
-        if "metric_value" in self._kept:
-            return self._kept["metric_value"]["v"]
+    def values(self, spans: Sequence[tuple[int, int]] = ()) -> Column:
+        """The rows of ``metric_value``, gaps as NaN: all, or of ascending spans that lie apart."""
+        kept = self._kept.get("metric_value")
+        if kept is not None:
+            parts = [kept["v"][first:end] for first, end in spans]
+            return np.concatenate(parts) if parts else kept["v"]
         self._check()
         with scratch() as con:
-            return read_values(con, self._directory)
+            return read_values(con, self._directory, spans)
 
     def _later(self, now: int) -> tuple[str, ...]:
         """The entangled tables with rows that could not be known at ``now``."""

@@ -71,12 +71,11 @@ class Tables:
             begin = begin if begin <= first else 0
             if begin >= end:
                 return
-            texts = self._stored.columns("log", ("msg",), first=begin)["msg"][: end - begin]
             given = {
                 "id": np.arange(begin + 1, end + 1, dtype=np.int64),
                 "ts": self._lines.times[begin:end],
                 "template_id": self._lines.pattern_ids[begin:end],
-                "msg": texts,
+                "msg": self._stored.texts(begin, end),
             }
             self._insert("log", given)
             self._first_line = begin

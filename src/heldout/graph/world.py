@@ -18,6 +18,7 @@ from typing import NamedTuple
 import duckdb
 
 from heldout.graph.answers import Answers
+from heldout.graph.collection import uncollected
 from heldout.graph.events import Changes, Touched
 from heldout.graph.facts import Facts, Holding
 from heldout.graph.files import MANIFEST, world_meta
@@ -205,7 +206,8 @@ class WorldCache:
             with self._lock:
                 world = self._worlds.get(key)
             if world is None:
-                world = World(directory, kept_answers=self._kept_answers)
+                with uncollected():
+                    world = World(directory, kept_answers=self._kept_answers)
                 with self._lock:
                     self._worlds[key] = world
                     while len(self._worlds) > self._size:

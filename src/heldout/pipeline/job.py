@@ -36,7 +36,14 @@ class Job(BaseModel):
     rounds: int | None = Field(
         default=None, ge=1, le=100, description="rounds of proposals at most"
     )
-    max_usd: float | None = Field(default=None, gt=0, description="cap of the whole job")
+    strategy: Literal["", "reflect", "blind"] = Field(
+        default="", description="how edits are proposed; default: heldout.toml's"
+    )
+    max_usd: float | None = Field(default=None, gt=0, description="USD of the whole job")
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens of the tuning part")
+    max_seconds: float | None = Field(
+        default=None, gt=0, description="wall seconds of the tuning part"
+    )
     transfer: tuple[str, ...] = Field(
         default=(), description="further models to score with the same brain, when accepted"
     )
@@ -86,8 +93,11 @@ def settings_of(job: Job) -> Settings:
     tune: dict[str, Any] = {}
     if job.rounds:
         tune["max_rounds"] = job.rounds
-    if job.max_usd:
-        tune["max_usd"] = job.max_usd
+    if job.strategy:
+        tune["strategy"] = job.strategy
+    for cap in ("max_usd", "max_tokens", "max_seconds"):
+        if (given := getattr(job, cap)) is not None:
+            tune[cap] = given
     score = {"repeats": job.repeats} if job.repeats else {}
     models = {
         key: value

@@ -1,15 +1,21 @@
 """Failures into edits: redaction, digests, clusters, strategies, memory."""
 
-from heldout.propose.clusters import Cluster, Failure, cluster, next_cluster
+from heldout.propose.clusters import Cluster, Failure, cluster, next_cluster, unread
 from heldout.propose.digest import digest
 from heldout.propose.drafts import apply_draft, target_file
 from heldout.propose.memory import Rejected, remembered
+from heldout.propose.recall import Recalled, recall
 from heldout.propose.redact import Redactor, redactor_for
-from heldout.propose.strategy import Request, Strategy, readable_files, strategy
+from heldout.propose.shorten import SHORTEN, grown, no_shortening, shorten
+from heldout.propose.strategies import STRATEGIES, strategy
+from heldout.propose.strategy import Request, Strategy, readable_files
 
 __all__ = [
+    "SHORTEN",
+    "STRATEGIES",
     "Cluster",
     "Failure",
+    "Recalled",
     "Redactor",
     "Rejected",
     "Request",
@@ -17,10 +23,15 @@ __all__ = [
     "apply_draft",
     "cluster",
     "digest",
+    "grown",
     "next_cluster",
+    "no_shortening",
     "readable_files",
+    "recall",
     "redactor_for",
     "remembered",
+    "shorten",
     "strategy",
     "target_file",
+    "unread",
 ]

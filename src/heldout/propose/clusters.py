@@ -5,8 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
+from hashlib import sha256
 
 from heldout.signatures import BEHAVIOURS, Diagnosis
+
+UNREAD = "other"
+"""The key of failures that were not read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +66,15 @@ def cluster(failures: Sequence[Failure]) -> tuple[Cluster, ...]:
         if core:
             clusters.append(Cluster(key, (*core, *beside), len(core)))
     return tuple(sorted(clusters, key=lambda item: (-item.core, -len(item.failures), item.key)))
+
+
+def unread(incidents: Sequence[str], seed: int) -> tuple[Cluster, ...]:
+    """Failing incidents that nobody may look into: one cluster, in an order that ``seed`` gives."""
+    if not incidents:
+        return ()
+    nothing = Diagnosis("", (), 0.0, False, UNREAD, (UNREAD,))
+    order = sorted(incidents, key=lambda one: sha256(f"{seed}\0{one}".encode()).digest())
+    return (Cluster(UNREAD, tuple(Failure(one, nothing) for one in order), len(order)),)
 
 
 def next_cluster(

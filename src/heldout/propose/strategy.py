@@ -1,14 +1,13 @@
-"""How edits are proposed: one protocol, one file per strategy."""
+"""How edits are proposed: what a strategy is asked, and what it must be able to do."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol
 
-from heldout.brain import Brain
+from heldout.brain import APPEND, Brain
 from heldout.edit import Edit
-from heldout.errors import UsageError
 from heldout.propose.clusters import Cluster
 from heldout.propose.memory import Rejected
 from heldout.signatures import Answered, Client
@@ -40,21 +39,14 @@ class Strategy(Protocol):
         """Short name, stored with every edit it wrote."""
         ...
 
+    @property
+    def reads_failures(self) -> bool:
+        """False: no failure may be read for it, and its request holds none that was."""
+        ...
+
     async def candidates(self, client: Client, request: Request) -> Answered[tuple[Edit, ...]]:
         """Candidates for one cluster; a failure says why there are none."""
         ...
-
-
-def strategy(name: str) -> Strategy:
-    """A strategy by name; an unknown one is a :class:`UsageError`."""
-    from heldout.propose.reflect import Reflect
-
-    known: dict[str, Strategy] = {one.name: one for one in (Reflect(),)}
-    if name not in known:
-        raise UsageError(
-            f"there is no strategy '{name}'", mend=f"Known: {', '.join(sorted(known))}"
-        )
-    return known[name]
 
 
 def readable_files(
@@ -79,3 +71,27 @@ def readable_files(
 def usable(edits: Sequence[Edit]) -> tuple[Edit, ...]:
     """Edits without doubles, in order."""
     return tuple({edit.id: edit for edit in edits}.values())
+
+
+def signed(
+    answer: Answered[tuple[Edit, ...]], request: Request, author: str
+) -> Answered[tuple[Edit, ...]]:
+    """The edits of an answer with their cluster and their author, each once."""
+    if answer.value is None:
+        return answer
+    edits = [
+        replace(
+            without_marker(edit, request.target_file), cluster=request.cluster.key, author=author
+        )
+        for edit in answer.value
+    ]
+    return Answered(usable(edits), answer.spent, answer.failure)
+
+
+def without_marker(edit: Edit, target_file: str) -> Edit:
+    """The edit without the overlay's marker line in its texts; applying it puts that there."""
+    ops = tuple(
+        replace(op, text=op.text.replace(APPEND, "").strip("\n")) if op.file == target_file else op
+        for op in edit.ops
+    )
+    return replace(edit, ops=ops)

@@ -111,6 +111,8 @@ class Tuning:
     rejected_by: Mapping[str, int]
     stages: tuple[Stage, ...]
     proposer: str = ""
+    strategy: str = ""
+    """How edits were proposed."""
     started: int = 0
     ended: int = 0
 

@@ -50,6 +50,7 @@ def tuning_of(ledger: Ledger, job: str) -> Tuning | None:
         ),
         stages=_stages(ledger, runs, events),
         proposer=str((first.detail or {}).get("proposer", "")) if first else "",
+        strategy=_strategy(first),
         started=first.at if first else newest.at,
         ended=newest.at,
     )
@@ -63,6 +64,11 @@ def _first(ledger: Ledger, job: str) -> JobRow | None:
         return None
     detail = rows[0].pop("detail_json")
     return JobRow(**rows[0], detail=json.loads(detail) if detail else None)
+
+
+def _strategy(first: JobRow | None) -> str:
+    options = (first.detail or {}).get("options") if first else None
+    return str((options or {}).get("strategy", ""))
 
 
 def _held_out_findings(ledger: Ledger, job: str) -> frozenset[str]:

@@ -135,6 +135,8 @@ def _tuning(tuning: Tuning) -> str:
             f"{course or 'not measured'}"
         )
     ]
+    if tuning.strategy:
+        lines.append(f"strategy: {visible(tuning.strategy)}")
     lines += [_edit(edit) for edit in tuning.accepted]
     if tuning.rejected_by:
         lines.append(f"rejected: {visible(rows.refusals(tuning.rejected_by))}")

@@ -108,6 +108,8 @@ def _edit_lines(edit: Edit, stored: Mapping[str, Any]) -> list[str]:
         said = effects.get(line.strip())
         lines += [f"      {said}"] if said else []
     lines.append(f"  why: {edit.reason}")
+    if edit.expected_effect:
+        lines.append(f"  expected: {edit.expected_effect}")
     if edit.feared_harm:
         lines.append(f"  feared: {edit.feared_harm}")
     lines.append(

@@ -1,6 +1,13 @@
 """Typed model calls. The only room with DSPy, which it imports when a call is made."""
 
-from heldout.signatures.calls import diagnose, propose, review_lines, revise
+from heldout.signatures.calls import (
+    compress,
+    diagnose,
+    propose,
+    propose_blind,
+    review_lines,
+    revise,
+)
 from heldout.signatures.engine import Client
 from heldout.signatures.records import (
     BEHAVIOURS,
@@ -20,9 +27,11 @@ __all__ = [
     "Diagnosis",
     "LineReview",
     "Spent",
+    "compress",
     "diagnose",
     "diagnosis_from_plain",
     "propose",
+    "propose_blind",
     "review_lines",
     "revise",
 ]

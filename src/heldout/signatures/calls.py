@@ -1,4 +1,4 @@
-"""The typed calls: read a failure, propose edits, revise a refused edit."""
+"""The typed calls: read a failure, propose, shorten, revise a refused edit, review its lines."""
 
 from __future__ import annotations
 
@@ -38,6 +38,7 @@ async def diagnose(client: Client, digest: str, *, seed: int | None = None) -> A
             decoy_believed=bool(said.decoy_believed),
             primary=known[0],
             behaviours=known,
+            decoy=str(said.decoy)[:MAX_TEXT],
         ),
         answer.spent,
     )
@@ -63,14 +64,76 @@ async def propose(
     from heldout.signatures.forms import propose_form
 
     inputs = {
-        "brain": "\n\n".join(f"### FILE {name}\n{text}" for name, text in brain.items()),
-        "target_file": target_file + ("" if target_file in brain else " (does not exist yet)"),
+        **_files(brain, target_file),
         "cluster": cluster,
         "diagnoses": json.dumps([item.plain() for item in diagnoses], indent=1),
         "rejected": json.dumps(list(rejected), indent=1),
-        "limits": f"at most {candidates} candidates, each at most {max_lines} added lines",
+        "limits": _limits(candidates, max_lines),
     }
-    answer = await ask(propose_form(), client, inputs, seed=seed)
+    return _edits(await ask(propose_form(), client, inputs, seed=seed), candidates)
+
+
+async def propose_blind(
+    client: Client,
+    *,
+    brain: Mapping[str, str],
+    target_file: str,
+    tried: Sequence[str] = (),
+    candidates: int = 3,
+    max_lines: int = 8,
+    seed: int | None = None,
+) -> Answered[tuple[Edit, ...]]:
+    """Ask for candidate edits without telling anything of how the agent did.
+
+    ``tried`` are texts of its own that were refused before, without why.
+    """
+    from heldout.signatures.forms import TASK, propose_blind_form
+
+    inputs = {
+        **_files(brain, target_file),
+        "task": TASK,
+        "tried": json.dumps(list(tried), indent=1),
+        "limits": _limits(candidates, max_lines),
+    }
+    return _edits(await ask(propose_blind_form(), client, inputs, seed=seed), candidates)
+
+
+async def compress(
+    client: Client, *, target_file: str, lines: Sequence[str], seed: int | None = None
+) -> Answered[Edit]:
+    """Ask for one edit that says the lines of a file in fewer; none is a failure."""
+    from heldout.signatures.forms import compress_form
+
+    inputs = {
+        "target_file": target_file,
+        "grown": json.dumps(list(lines), indent=1, ensure_ascii=False),
+    }
+    answer = await ask(compress_form(), client, inputs, seed=seed)
+    if answer.value is None:
+        return Answered(None, answer.spent, answer.failure)
+    draft = answer.value.edit.model_dump()
+    if not draft["ops"]:
+        return Answered(None, answer.spent, "it found nothing to make shorter")
+    try:
+        return Answered(_edit(draft), answer.spent)
+    except EditError as error:
+        return Answered(None, answer.spent, error.sentence())
+
+
+def _files(brain: Mapping[str, str], target_file: str) -> dict[str, str]:
+    """The brain and the file to write to, as the prompts show them."""
+    return {
+        "brain": "\n\n".join(f"### FILE {name}\n{text}" for name, text in brain.items()),
+        "target_file": target_file + ("" if target_file in brain else " (does not exist yet)"),
+    }
+
+
+def _limits(candidates: int, max_lines: int) -> str:
+    return f"at most {candidates} candidates, each at most {max_lines} added lines"
+
+
+def _edits(answer: Answered[Any], candidates: int) -> Answered[tuple[Edit, ...]]:
+    """The edits of an answer, without drafts that are none."""
     if answer.value is None:
         return Answered(None, answer.spent, answer.failure)
     edits: list[Edit] = []

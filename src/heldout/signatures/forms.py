@@ -68,6 +68,38 @@ Rules for every edit:
   misleads the agent.
 """
 
+PROPOSE_BLIND = """\
+You improve the written method ("brain") of an AI SRE agent. You are given its files and what its
+task is. You have seen none of its investigations. Write candidate edits: each a small patch that
+you expect to make the agent right more often, from what you know of the trade.
+
+Rules for every edit:
+- Write general method, in plain imperative sentences. No names of services, files, keys, people or
+  tools of a site, no ids, dates, clock times, values or quoted messages.
+- Few lines; every line must change behaviour. Do not repeat what the brain already says.
+- Candidates differ from each other and from the texts that were tried before.
+- Operations: append (text at the end of file), insert_after and replace (anchor = one whole,
+  unique line of that file), delete (anchor). Write to the target file.
+"""
+
+TASK = """\
+The agent gets one alert of a production system and finds out what broke. It has read-only tools
+over a graph of components and their states, a history of changes, logs, metrics and other alerts.
+It submits the component at fault, the change that caused it (or that no change did), and how the
+failure works. Some alerts are false alarms or already over, some causes cannot be proven.
+"""
+
+COMPRESS = """\
+You shorten the written method ("brain") of an AI SRE agent. You are given the lines that were added
+to one of its files over time. Write one edit that says the same in fewer lines or words.
+
+- Merge lines that say the same or belong together; take out what changes no behaviour.
+- Keep every piece of advice, with its conditions and its numbers of days. Add nothing new.
+- Operations: replace and delete, each with an anchor (one whole line as it is given). To merge,
+  replace one of the lines and delete the others.
+- If nothing can be made shorter, return an edit without operations.
+"""
+
 REVISE = """\
 An edit of an AI SRE agent's written method was refused by a checker. Rewrite it so that it keeps
 its advice and none of what the findings mark: say what kind of component, not which; state the
@@ -105,6 +137,9 @@ def diagnose_form() -> Any:
         decoy_believed: bool = dspy.OutputField(
             desc="true if it blamed a change for its timing alone"
         )
+        decoy: str = dspy.OutputField(
+            desc="what kind of thing it took for the cause, and what made it believable; else empty"
+        )
         behaviours: list[str] = dspy.OutputField(desc="names from the list, all that apply")
         primary: str = dspy.OutputField(desc="the one name from the list that decided the outcome")
 
@@ -127,6 +162,35 @@ def propose_form() -> Any:
         edits: list[EditDraft] = dspy.OutputField(desc="candidate edits")
 
     return ProposeEdits.with_instructions(PROPOSE)
+
+
+@lru_cache(maxsize=1)
+def propose_blind_form() -> Any:
+    """The signature that writes candidate edits for an agent whose work nobody looked at."""
+    import dspy
+
+    class ProposeBlindly(dspy.Signature):  # type: ignore[misc]
+        brain: str = dspy.InputField(desc="the files as the agent reads them")
+        target_file: str = dspy.InputField(desc="where edits belong; may not exist yet")
+        task: str = dspy.InputField(desc="what the agent does")
+        tried: str = dspy.InputField(desc="JSON list: texts that were tried before")
+        limits: str = dspy.InputField(desc="how many candidates and lines")
+        edits: list[EditDraft] = dspy.OutputField(desc="candidate edits")
+
+    return ProposeBlindly.with_instructions(PROPOSE_BLIND)
+
+
+@lru_cache(maxsize=1)
+def compress_form() -> Any:
+    """The signature that says added lines in fewer words."""
+    import dspy
+
+    class CompressLines(dspy.Signature):  # type: ignore[misc]
+        target_file: str = dspy.InputField(desc="the file that the lines stand in")
+        grown: str = dspy.InputField(desc="JSON list: the lines that were added, in order")
+        edit: EditDraft = dspy.OutputField(desc="the edit that makes them fewer")
+
+    return CompressLines.with_instructions(COMPRESS)
 
 
 @lru_cache(maxsize=1)

@@ -40,6 +40,7 @@ class Diagnosis:
 
     ``window_days`` is how far back its change searches reached, in days before the alert (0 when
     there was none). ``primary`` is the behaviour that would have changed the outcome.
+    ``decoy`` says what kind of thing was believed instead of the cause, empty if nothing was.
     """
 
     found: str
@@ -48,6 +49,7 @@ class Diagnosis:
     decoy_believed: bool
     primary: str
     behaviours: tuple[str, ...]
+    decoy: str = ""
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the ledger and for the next prompt."""
@@ -64,6 +66,7 @@ def diagnosis_from_plain(data: Mapping[str, Any]) -> Diagnosis:
         decoy_believed=bool(data["decoy_believed"]),
         primary=str(data["primary"]),
         behaviours=tuple(str(item) for item in data["behaviours"]),
+        decoy=str(data.get("decoy", "")),
     )
 
 

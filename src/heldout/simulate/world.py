@@ -7,11 +7,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from heldout.errors import SpecError
+from heldout.graph.collection import uncollected
 from heldout.graph.schema import MetricBlock, WorldTables
 from heldout.graph.topology import Topology
 from heldout.simulate.alerts import Alarm, alarm, alert_rows
 from heldout.simulate.answer import write_truth
-from heldout.simulate.collection import uncollected
 from heldout.simulate.dressing import DRAWS, dress, padding
 from heldout.simulate.effects import effect_changes
 from heldout.simulate.fault import Fault, fault_named, faults

@@ -9,7 +9,7 @@ from typing import Any, Protocol
 from heldout.brain import Brain
 from heldout.gate.report import GateReport
 from heldout.gate.reviewer import Reviewer
-from heldout.propose import Rejected, target_file
+from heldout.propose import Recalled, Rejected, target_file
 from heldout.run.plan import Outcome
 from heldout.signatures import Client
 from heldout.split import Case
@@ -58,6 +58,8 @@ class State:
     refused: dict[str, int] = field(default_factory=dict)
     stale: set[str] = field(default_factory=set)
     """Edits that were refused with the present brain: the same text need not be tried again."""
+    recalled: Recalled = field(default_factory=Recalled)
+    """What earlier jobs for this model refused, as it stood when the job began."""
 
     def refuse(self, kind: str, memory: Rejected) -> None:
         """Remember a refused draft and count it by ``kind``."""
@@ -66,9 +68,18 @@ class State:
         self.refused[kind] = self.refused.get(kind, 0) + 1
 
     def lines_left(self, options: TuneOptions) -> int:
-        """How many lines the job may still add."""
-        used = sum(len(one.edit.added_lines()) for one in self.accepted)
-        return options.max_added_lines - used
+        """How many lines the job may still add; what an edit takes away counts against it."""
+        return options.max_added_lines - sum(one.edit.growth() for one in self.accepted)
+
+    def known(self, edit: str, after: str = "") -> str:
+        """Why an edit that leads to the brain ``after`` need not be tried; empty if it may be."""
+        if edit in self.stale:
+            return "it was refused before, with the same brain"
+        if edit in self.recalled.edits:
+            return "a reviewer turned it down in an earlier job"
+        if after in self.recalled.brains:
+            return "an earlier job refused it, with the same brain and incidents"
+        return ""
 
 
 @dataclass(frozen=True, slots=True)

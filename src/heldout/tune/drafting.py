@@ -82,26 +82,26 @@ async def draft(job: Context, state: State, cluster: Cluster) -> list[Candidate]
         job.tell("draft", f"no candidates for {cluster.key}: {detail['failure']}")
     candidates: list[Candidate] = []
     for number, plain in enumerate(detail["edits"]):
-        found = await _admit(job, state, edit_from_plain(plain), number, limit)
+        found = await admit(job, state, edit_from_plain(plain), number, limit)
         if found is not None and found.brain.hash not in {one.brain.hash for one in candidates}:
             candidates.append(found)
     return candidates
 
 
-async def _admit(
-    job: Context, state: State, edit: Edit, number: int, limit: int
+async def admit(
+    job: Context, state: State, edit: Edit, number: int | str, limit: int
 ) -> Candidate | None:
-    """Check a draft, let its author mend it, at most ``gate_tries`` checks in all."""
+    """Check a draft, let its author mend it, at most ``gate_tries`` checks in all.
+
+    ``number`` tells it from the round's other drafts.
+    """
     tries = job.options.gate_tries
     for attempt in range(tries):
         stem = f"round/{state.round}/{number}/{attempt}"
         job.log.record(
             Entry(f"{stem}/drafted", "drafted", edit.id, state.round), {"edit": edit.plain()}
         )
-        if edit.id in state.stale:
-            entry = Entry(f"{stem}/repeated", "rejected", edit.id, state.round)
-            why = "it was refused before, with the same brain"
-            job.log.record(entry, {"by": "repeat", "reason": why, "cluster": edit.cluster})
+        if _repeated(job, state, edit, state.known(edit.id), stem):
             return None
         try:
             after = apply_draft(
@@ -111,6 +111,8 @@ async def _admit(
                 target=job.options.target,
                 max_lines=limit,
             )
+            if _repeated(job, state, edit, state.known(edit.id, after.hash), stem):
+                return None
             detail = await _gate(job, state, edit, after, stem)
             refusal = None if detail["passed"] else _from_findings(detail)
         except EditError as error:
@@ -126,6 +128,15 @@ async def _admit(
             break
         edit = mended
     return None
+
+
+def _repeated(job: Context, state: State, edit: Edit, why: str, stem: str) -> bool:
+    """Write down that a draft was known, where there is a reason why not to try it."""
+    if why:
+        entry = Entry(f"{stem}/repeated", "rejected", edit.id, state.round)
+        job.log.record(entry, {"by": "repeat", "reason": why, "cluster": edit.cluster})
+        job.tell("rejected", f"edit {edit.id} not tried: {why}")
+    return bool(why)
 
 
 def _form(edit: Edit, error: EditError) -> _Refusal:

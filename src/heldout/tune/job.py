@@ -15,7 +15,7 @@ from heldout.brain import Brain, load_brain
 from heldout.canaries import Watch, read_watch
 from heldout.errors import CanaryFound, CapReached, ConfigError, HeldoutError, UsageError
 from heldout.interface import Interface
-from heldout.propose import cluster, next_cluster, strategy
+from heldout.propose import Recalled, cluster, next_cluster, recall, strategy, unread
 from heldout.run.caps import Budget, Caps
 from heldout.run.play import ClientFactory
 from heldout.settings import Settings
@@ -24,6 +24,7 @@ from heldout.split import Case
 from heldout.store import Ledger, remember_brain
 from heldout.store import brain as stored_brain
 from heldout.store.queries import JobRow, cost, jobs
+from heldout.tune.compressing import compress
 from heldout.tune.confirming import confirm, propose_brain
 from heldout.tune.context import Context, Gate, HeldoutLeak, State
 from heldout.tune.drafting import draft
@@ -90,11 +91,14 @@ async def tune(
     strategy(options.strategy)
     base = load_brain(settings.brain)
     remember_brain(ledger, base)
+    worked_on = _fingerprint(cases)
+    recalled = recall(ledger, model, worked_on) if options.recall else Recalled()
     detail = {
         "options": options.plain(),
         "proposer": proposer if isinstance(proposer, str) else "",
         "pins": {"settings": settings.digest()},
-        "cases": _fingerprint(cases),
+        "cases": worked_on,
+        "recalled": recalled.plain(),
     }
     ledger.append("jobs", [_job_row(options, model, cases, base, "started", detail)])
     await ledger.aflush()
@@ -219,7 +223,8 @@ async def _sit(
     )
     try:
         async with reviewing(settings, watch) as reviewer:
-            return await _Sitting(replace(job, reviewer=reviewer)).run()
+            recalled = Recalled.from_plain(detail.get("recalled", {}))
+            return await _Sitting(replace(job, reviewer=reviewer), recalled).run()
     except HeldoutError as error:
         row = _job_row(options, model, cases, base, "interrupted", {"reason": error.sentence()})
         ledger.append("jobs", [row])
@@ -257,9 +262,9 @@ def _client(settings: Settings, proposer: str | Client, options: TuneOptions) ->
 class _Sitting:
     """Walks a job's steps. All state comes from stored rows, in a fixed order."""
 
-    def __init__(self, job: Context) -> None:
+    def __init__(self, job: Context, recalled: Recalled) -> None:
         self.job = job
-        self.state = State(job.base)
+        self.state = State(job.base, memory=list(recalled.memory), recalled=recalled)
         self.began = time.monotonic()
 
     async def run(self) -> TuneResult:
@@ -317,12 +322,17 @@ class _Sitting:
             if state.lines_left(options) < 1:
                 return "budget", f"{options.max_added_lines} added lines are used up"
             job.player.checkpoint()
-            clusters = cluster(await read_failures(job, state))
+            reads = strategy(options.strategy).reads_failures
+            if reads:
+                clusters = cluster(await read_failures(job, state))
+            else:
+                seed = options.derived_seed("unread", state.round)
+                clusters = unread(sorted(state.failing), seed)
             chosen = next_cluster(
                 clusters,
                 answered=state.answered,
                 tried=state.tried,
-                max_tries=options.cluster_tries,
+                max_tries=options.cluster_tries if reads else options.max_rounds,
             )
             if chosen is None:
                 return "nothing_new", "no candidate helped with any cluster of failures"
@@ -344,6 +354,7 @@ class _Sitting:
         state.stale.clear()
         unsolved = [case for case in job.cases if not state.solved.get(case.incident.id)]
         await measure(job, state, unsolved, state.round)
+        await compress(job, state)
 
     def _solved_share(self) -> float:
         solved = list(self.state.solved.values())

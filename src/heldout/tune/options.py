@@ -28,6 +28,8 @@ class TuneOptions:
     job: str = ""
     target: Target = "overlay"
     strategy: str = "reflect"
+    recall: bool = True
+    compress_above: int = 24
     repeats: int = 3
     seed: int = 1
     concurrency: int = 8
@@ -70,7 +72,13 @@ class TuneOptions:
             confirm_repeats=tune.confirm_repeats,
             max_added_lines=tune.max_added_lines,
             saturated_at=tune.saturated_at,
+            strategy=tune.strategy,
+            recall=tune.recall,
+            candidates=tune.candidates,
+            compress_above=tune.compress_above,
             max_usd=tune.max_usd,
+            max_tokens=tune.max_tokens,
+            max_seconds=tune.max_seconds,
             limits=Limits(limits.max_steps, limits.max_tokens, limits.max_seconds, limits.max_usd),
             probes=ProbeOptions.of(settings),
         )

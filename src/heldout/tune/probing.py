@@ -53,7 +53,9 @@ async def probe_accepted(job: Context, state: State, evidence: Mapping[str, Any]
 
     async def ask() -> dict[str, Any]:
         edits = [(one.edit, one.targets) for one in state.accepted]
-        parts = units(job.base, state.brain, edits)
+        made = units(job.base, state.brain, edits)
+        # An edit whose lines a later one took out again has nothing left that could be dropped.
+        parts = [one for one in made if one.without.hash != state.brain.hash]
         return (await probe(bench_of(job), job.base, state.brain, parts, measured)).plain()
 
     entry = Entry(f"probed/{state.brain.hash[:12]}", "probed", round=state.round)

@@ -218,3 +218,19 @@ def _settle(
         because = trial.set_aside or "another candidate of the round did better"
         entry = Entry(f"{stem}/set_aside", "set_aside", edit.id, state.round)
         job.log.record(entry, {"because": because, **detail})
+
+
+async def clear(job: Context, state: State, candidate: Candidate, why: str) -> bool:
+    """Whether an edit that answers no failure may be kept: it harms nothing. It becomes a row."""
+    trial = _Trial("c1", candidate)
+    trial.decision = Decision("accept", f"it is there to {why}; nothing is solved yet", 1.0)
+    harmless = await _is_safe(job, state, trial) and await _is_method(job, state, trial)
+    if harmless and trial.guard:
+        seen = effect(merge(trial.guard))
+        said = (
+            f"it is there to {why} and breaks nothing: {seen.fixed} fixed and {seen.broken} broken"
+            f" of {seen.pairs} pairs on {seen.incidents} incidents"
+        )
+        trial.decision = Decision("accept", said, 1.0)
+    _settle(job, state, trial, trial if harmless else None, Cluster(why, (), 0))
+    return harmless

@@ -324,3 +324,41 @@ def test_it_knows_nothing_of_worlds() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def told(sections: dict[str, str], seed: int) -> Any:
+    """What the proposer answers to a prompt of these sections."""
+    text = "\n\n".join(f"[[ ## {name} ## ]]\n{body}" for name, body in sections.items())
+    body = {"model": "p", "seed": seed, "messages": [{"role": "user", "content": text}]}
+    return json.loads(reply(body)["choices"][0]["message"]["content"])
+
+
+BLIND = {
+    "brain": "### FILE method.md\n- Look at the alert.",
+    "target_file": "method.md",
+    "task": "Find out what broke.",
+    "tried": "[]",
+    "limits": "at most 3 candidates, each at most 2 added lines",
+}
+
+
+def test_without_a_failure_it_writes_general_advice() -> None:
+    """As many drafts as asked for, within the limits, of many topics, some of it hollow."""
+    drafts = [edit for seed in range(30) for edit in told(BLIND, seed)["edits"]]
+    texts = [edit["ops"][0]["text"] for edit in drafts]
+    assert len(drafts) == 90
+    assert max(len(text.splitlines()) for text in texts) == 2
+    assert len(set(texts)) > 60
+    assert any(padding in text for text in texts for padding in PADDING)
+    assert not all(padding in text for text in texts for padding in PADDING[:1])
+
+
+def test_it_shortens_doubles_and_hollow_lines() -> None:
+    """Of two ways to say one thing the first stays; now and then it loses a line that counts."""
+    lines = [f"- {text}" for text in (*ADVICE["unread_diff"], PADDING[3], ADVICE["fleet"][0])]
+    sections = {"target_file": "method.md", "grown": json.dumps(lines)}
+    gone = [{op["anchor"] for op in told(sections, seed)["edit"]["ops"]} for seed in range(60)]
+    assert all({lines[1], lines[2]} <= one for one in gone)
+    assert 0 < sum(len(one) > 2 for one in gone) < 30
+    plain = {**sections, "grown": json.dumps([lines[0], lines[3]])}
+    assert told(plain, 1)["edit"]["ops"] == []

@@ -13,12 +13,14 @@ from run_server import Server
 pytest.importorskip("resource", reason="a limit on the size of files needs POSIX")
 
 POINTS = ("before journal", "before landing", "before commit")
+QUICK = {("before journal", 3), ("before commit", 3)}
+"""Met in every run of the tests; the others only in slow ones."""
 
 
 @pytest.mark.parametrize(
     ("point", "number"),
     [
-        pytest.param(point, number, marks=() if number == 3 else pytest.mark.slow)
+        pytest.param(point, number, marks=() if (point, number) in QUICK else pytest.mark.slow)
         for point in POINTS
         for number in (1, 3, 6)
     ],

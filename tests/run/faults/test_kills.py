@@ -17,9 +17,6 @@ from run_server import LOOKS, Server
 from heldout.store import Ledger
 from heldout.store import queries as q
 
-SAMPLED = {"torn landing", "before commit"}
-"""Killed at in every run of the tests; the other points and moments only in slow ones."""
-
 
 def moments() -> list[Any]:
     """(point, how often it was passed before) to be killed at."""
@@ -27,7 +24,7 @@ def moments() -> list[Any]:
         pytest.param(
             point,
             number,
-            marks=() if number == 2 and point in SAMPLED else pytest.mark.slow,
+            marks=() if (point, number) == ("torn landing", 2) else pytest.mark.slow,
         )
         for point in process.POINTS
         for number in (1, 2, 6)
@@ -82,7 +79,7 @@ def test_killed_twice_and_resumed_twice(tmp_path: Path, undisturbed: list[Any]):
         check_resumed(tmp_path, server, undisturbed)
 
 
-@pytest.mark.parametrize("off", ["", "journal"])
+@pytest.mark.parametrize("off", [pytest.param("", marks=pytest.mark.slow), "journal"])
 def test_the_journal_is_what_saves_replies(tmp_path: Path, undisturbed: list[Any], off: str):
     """Killed at the eleventh reply: at most the two others in flight are asked again.
 
@@ -95,7 +92,7 @@ def test_the_journal_is_what_saves_replies(tmp_path: Path, undisturbed: list[Any
     assert again >= 3 if off else again <= 2
 
 
-@pytest.mark.parametrize("off", ["", "landing"])
+@pytest.mark.parametrize("off", [pytest.param("", marks=pytest.mark.slow), "landing"])
 def test_the_landing_file_is_what_saves_the_finished(tmp_path: Path, off: str):
     """Killed when a journal has just gone: without its landing file that work is paid again."""
     with Server() as server:

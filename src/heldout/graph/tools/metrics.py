@@ -74,14 +74,18 @@ def points_of(reader: Reader, ids: list[str], window: Window) -> dict[str, Serie
     found: dict[str, Series] = {
         one: (np.empty(0, dtype=np.int64), np.empty(0, dtype=np.float64)) for one in ids
     }
-    for one, t0, step_s, start, points in reader.world.metrics.chunks(ids, window.until):
-        step = step_s * _SECOND
-        first = max(0, -((t0 - window.since) // step))
-        end = min((window.until - t0) // step + 1, points)
-        if end <= first:
-            continue
-        fine = reader.world.metrics.values[start + first : start + end].astype(np.float64)
-        times = t0 + np.arange(first, first + len(fine), dtype=np.int64) * step
+    metrics = reader.world.metrics
+    inside = []
+    for chunk in metrics.chunks(ids, window.until):
+        step = chunk.step_s * _SECOND
+        first = max(0, -((chunk.t0 - window.since) // step))
+        end = min((window.until - chunk.t0) // step + 1, chunk.points)
+        if end > first:
+            inside.append((chunk, first, end))
+    values = metrics.values([(chunk.first + a, chunk.first + b) for chunk, a, b in inside])
+    for (chunk, first, end), given in zip(inside, values, strict=True):
+        one, fine = chunk.series_id, given.astype(np.float64)
+        times = chunk.t0 + np.arange(first, end, dtype=np.int64) * (chunk.step_s * _SECOND)
         old_times, old = found[one]
         keep = (old_times < times[0]) | (old_times > times[-1])
         merged = np.concatenate([old_times[keep], times])

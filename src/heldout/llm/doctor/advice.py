@@ -22,6 +22,12 @@ CHAT_TOKENS = 32_000
 NOTEBOOK_TOKENS = 8_000
 """A window below this does not hold a notebook that is worth it."""
 
+PROPOSER_TOKENS = 16_000
+"""A window below this does not hold a brain, what failed, and an edit."""
+
+JUDGE_TOKENS = 12_000
+"""A window below this does not hold an answer, the truth, and the room that a verdict is given."""
+
 _BESIDE_NOTEBOOK = 6_000
 """Tokens for brain, tools and reply, beside the notebook."""
 
@@ -66,7 +72,7 @@ def advise(model: ModelName, base_url: str, endpoint: Found, wires: Mapping[str,
     wire = max(answering, key=lambda one: (_worth(answering[one]), one == "chat"))
     found = answering[wire]
     modes = _modes(model, found, window)
-    roles = _roles(model, found, modes)
+    roles = _roles(model, found, modes, window)
     concurrency = _concurrency(found)
     effortless = "effort" in found and found["effort"].outcome == "no"
     named = f"{model.provider}/{model.name}" if effortless else str(model)
@@ -100,14 +106,17 @@ def _modes(model: ModelName, found: Found, window: int | None) -> tuple[Mode, ..
     return tuple(modes)
 
 
-def _roles(model: ModelName, found: Found, modes: tuple[Mode, ...]) -> tuple[Role, ...]:
+def _roles(
+    model: ModelName, found: Found, modes: tuple[Mode, ...], window: int | None
+) -> tuple[Role, ...]:
     if model.is_simulated:
         return _simulated(model)
     roles: list[Role] = ["agent"] if modes else []
     # Typed calls tell the form in the prompt; a judge's questions may be bound by a schema.
-    if _is(found, "fenced"):
+    in_words, bound = _is(found, "fenced"), _is(found, "schema")
+    if in_words and (window is None or window >= PROPOSER_TOKENS):
         roles.append("proposer")
-    if _is(found, "fenced") or _is(found, "schema"):
+    if (in_words or bound) and (window is None or window >= JUDGE_TOKENS):
         roles.append("judge")
     return tuple(roles)
 
@@ -138,6 +147,10 @@ def _notes(model: ModelName, endpoint: Found, found: Found) -> tuple[str, ...]:
     tokens = window.facts.get("tokens") if window else None
     if tokens is not None and tokens < CHAT_TOKENS:
         notes.append(f"a window of {tokens:,} tokens is too small for a chat of many steps")
+    if tokens is not None and tokens < PROPOSER_TOKENS:
+        notes.append(
+            f"nor does it hold what a proposer reads, below {JUDGE_TOKENS:,} what a judge does"
+        )
     if "price" in endpoint and endpoint["price"].outcome == "no":
         notes.append("costs are unknown: set prices in prices.toml before you set a cap in USD")
     return tuple(notes)

@@ -2,7 +2,7 @@
 
 It sees only the messages of one request. What it answers follows from the evidence in them: it
 reads the digest of an investigation, the diagnoses of a cluster, the brain's lines and the memory
-of rejected edits. Now and then (by a hash of the request and its seed) it leaks a phrase that it
+of rejected edits; without a failure to read it writes what one would tell anybody. Now and then (by a hash of the request and its seed) it leaks a phrase that it
 saw, over-corrects or pads, as real proposers do.
 """
 
@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from heldout.llm.simulated.proposer_reading import read_digest
+from heldout.llm.simulated.proposer_unseen import shorten, write_blindly
 from heldout.llm.simulated.proposer_writing import revise_edit, write_edits
 
 _SECTION = re.compile(r"^\[\[ ## (\w+) ## \]\]\s*$", re.MULTILINE)
@@ -36,6 +37,10 @@ def reply(body: dict[str, Any]) -> dict[str, Any]:
         answer = read_digest(sections["digest"], draw)
     elif "diagnoses" in sections:
         answer = {"edits": write_edits(sections, draw)}
+    elif "tried" in sections:
+        answer = {"edits": write_blindly(sections, draw)}
+    elif "grown" in sections:
+        answer = {"edit": shorten(sections, draw)}
     elif "findings" in sections:
         answer = {"edit": revise_edit(sections, draw)}
     text = json.dumps(answer, indent=1) if answer is not None else "I need a failure to read."

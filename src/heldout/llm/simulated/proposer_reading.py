@@ -200,6 +200,18 @@ _ASKED: dict[str, tuple[str, ...]] = {
 }
 
 
+_DECOYS: dict[str, str] = {
+    "forced_blame": "a change that explains nothing, because something had to be named",
+    "stale_blame": "an old change, because it touched the component",
+    "trusted_hint": "the suggestion in the alert",
+    "other_alert": "another alert that was louder",
+    "namesake": "a thing of the same name",
+    "taken_back": "a change that had been undone",
+    "late_change": "an attempt to help that came after the onset",
+    "proximity": "a change close to the onset, because of its timing",
+}
+
+
 def read_digest(digest: str, draw: np.random.Generator) -> dict[str, Any]:
     """The diagnosis of one failure, as the typed call wants it."""
     e = evidence(digest)
@@ -213,6 +225,7 @@ def read_digest(digest: str, draw: np.random.Generator) -> dict[str, Any]:
         "never_asked": asked[:6],
         "window_days": round(max(0.0, e.days), 1),
         "decoy_believed": "proximity" in seen,
+        "decoy": next((_DECOYS[name] for name in seen if name in _DECOYS), ""),
         "behaviours": seen,
         "primary": primary,
     }

@@ -35,10 +35,10 @@ def write_edits(sections: dict[str, str], draw: np.random.Generator) -> list[dic
     if not diagnoses:
         return []
     key = sections.get("cluster", "").partition(":")[0].strip()
-    files = _files(sections.get("brain", ""))
+    files = files_of(sections.get("brain", ""))
     target = sections.get("target_file", "method.md").split()[0]
-    limit = _limit(sections.get("limits", ""), r"at most (\d+) candidates", 3)
-    lines = _limit(sections.get("limits", ""), r"most (\d+) added lines", 8)
+    count = limit(sections.get("limits", ""), r"at most (\d+) candidates", 3)
+    lines = limit(sections.get("limits", ""), r"most (\d+) added lines", 8)
     refused = _list(sections.get("rejected", ""))
     tally = Counter(str(b) for item in diagnoses for b in item.get("behaviours", []))
     broad = [
@@ -46,7 +46,7 @@ def write_edits(sections: dict[str, str], draw: np.random.Generator) -> list[dic
         for name in sorted(tally, key=lambda item: (-tally[item], item))
         if name != key and name in ADVICE and tally[name] * 5 >= len(diagnoses) * 2
     ]
-    plans = [[key, *broad], [key], [key, *broad[:2]]][:limit]
+    plans = [[key, *broad], [key], [key, *broad[:2]]][:count]
     edits = [
         _candidate(plan, diagnoses, files, target, refused, draw)
         for plan in plans
@@ -70,7 +70,7 @@ def _candidate(
     ops: list[dict[str, Any]] = []
     lines: list[str] = []
     for name in plan:
-        if name not in ADVICE or (name != plan[0] and _known(name, said)):
+        if name not in ADVICE or (name != plan[0] and known(name, said)):
             continue
         line = _phrase(name, diagnoses, said, texts, draw)
         old = _weaker(name, line, files.get(target, ""))
@@ -102,14 +102,15 @@ def _phrase(
     start = int(draw.integers(len(ways)))
     ways = ways[start:] + ways[:start]
     tried = "\n".join([said, *refused])
-    fresh = [way for way in ways if not _says(tried, way)]
-    if not fresh and _says(said, ways[0]):
-        return "" if name != "short_history" else _dated(ways[0], diagnoses, said, draw)
+    fresh = [way for way in ways if not says(tried, way)]
+    if not fresh and says(said, ways[0]):
+        return "" if name != "short_history" else dated(ways[0], diagnoses, said, draw)
     way = (fresh or ways)[0]
-    return _dated(way, diagnoses, said, draw)
+    return dated(way, diagnoses, said, draw)
 
 
-def _dated(way: str, diagnoses: list[dict[str, Any]], said: str, draw: np.random.Generator) -> str:
+def dated(way: str, diagnoses: list[dict[str, Any]], said: str, draw: np.random.Generator) -> str:
+    """A piece of advice with its number of days: more than was reached, and than the brain says."""
     if "{n}" not in way:
         return way
     reached = max((float(item.get("window_days", 0) or 0) for item in diagnoses), default=0.0)
@@ -134,7 +135,7 @@ def _weaker(name: str, line: str, target: str) -> str:
     return ""
 
 
-def _says(text: str, sentence: str) -> bool:
+def says(text: str, sentence: str) -> bool:
     """True if a line of the text shares most content words with the sentence."""
     wanted = set(_WORD.findall(sentence.replace("{n}", "").casefold()))
     for line in text.splitlines():
@@ -144,9 +145,9 @@ def _says(text: str, sentence: str) -> bool:
     return False
 
 
-def _known(name: str, said: str) -> bool:
+def known(name: str, said: str) -> bool:
     """True if the brain gives this piece of advice already, in one of the known wordings."""
-    return any(_says(said, way) for way in ADVICE[name])
+    return any(says(said, way) for way in ADVICE[name])
 
 
 _TOO_MUCH = ("forced_blame", "passed_trouble", "unproven")
@@ -195,7 +196,7 @@ def _reason(key: str, diagnoses: list[dict[str, Any]]) -> str:
 
 def revise_edit(sections: dict[str, str], draw: np.random.Generator) -> dict[str, Any]:
     """The refused draft without its marked lines; now and then only the first of them is dropped."""
-    draft = _leading_json(sections.get("draft", ""))
+    draft = leading_json(sections.get("draft", ""))
     draft = draft if isinstance(draft, dict) else {}
     marked = [str(item.get("line", "")).strip() for item in _list(sections.get("findings", ""))]
     marked = [line for line in marked if line]
@@ -221,17 +222,18 @@ def _bound(edit: dict[str, Any], lines: int) -> None:
             op["text"] = "\n".join(op["text"].splitlines()[: lines + 6])
 
 
-def _files(text: str) -> dict[str, str]:
+def files_of(text: str) -> dict[str, str]:
+    """The brain's files out of a prompt, by name."""
     parts = _FILE.split(text)
     return dict(zip(parts[1::2], parts[2::2], strict=False))
 
 
 def _list(text: str) -> list[dict[str, Any]]:
-    data = _leading_json(text)
+    data = leading_json(text)
     return [item for item in data if isinstance(item, dict)] if isinstance(data, list) else []
 
 
-def _leading_json(text: str) -> Any:
+def leading_json(text: str) -> Any:
     """The JSON value at the start of a section, ``None`` where there is none."""
     try:
         return json.JSONDecoder().raw_decode(text.strip())[0]
@@ -239,6 +241,7 @@ def _leading_json(text: str) -> Any:
         return None
 
 
-def _limit(text: str, pattern: str, default: int) -> int:
+def limit(text: str, pattern: str, default: int) -> int:
+    """A number that a prompt states."""
     match = re.search(pattern, text)
     return int(match.group(1)) if match else default

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
-from heldout.brain import APPEND
 from heldout.edit import Edit
 from heldout.propose.memory import recent
-from heldout.propose.strategy import Request, usable
+from heldout.propose.strategy import Request, signed
 from heldout.signatures import Answered, Client, propose
 
 MAX_DIAGNOSES = 8
@@ -18,6 +15,7 @@ class Reflect:
     """Seed of the method: failures with the judge's view, in; small general patches, out."""
 
     name = "reflect"
+    reads_failures = True
 
     async def candidates(self, client: Client, request: Request) -> Answered[tuple[Edit, ...]]:
         """One call of the proposer; its edits carry the cluster and this strategy's name."""
@@ -33,23 +31,4 @@ class Reflect:
             max_lines=request.max_lines,
             seed=request.seed,
         )
-        if answer.value is None:
-            return answer
-        edits = [
-            replace(
-                without_marker(edit, request.target_file),
-                cluster=request.cluster.key,
-                author=self.name,
-            )
-            for edit in answer.value
-        ]
-        return Answered(usable(edits), answer.spent, answer.failure)
-
-
-def without_marker(edit: Edit, target_file: str) -> Edit:
-    """The edit without the overlay's marker line in its texts; applying it puts that there."""
-    ops = tuple(
-        replace(op, text=op.text.replace(APPEND, "").strip("\n")) if op.file == target_file else op
-        for op in edit.ops
-    )
-    return replace(edit, ops=ops)
+        return signed(answer, request, self.name)

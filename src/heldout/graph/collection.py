@@ -1,4 +1,4 @@
-"""Python's cycle collector, held off while a world is made."""
+"""Python's cycle collector, held off while a world is made or opened."""
 
 from __future__ import annotations
 
