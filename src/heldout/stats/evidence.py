@@ -62,6 +62,8 @@ def harmless_evidence(better: int, worse: int, pairs: int, margin: float) -> flo
     if min(better, worse) < 0 or better + worse > pairs or not 0 < margin < 1:
         raise ValueError(f"need better + worse <= pairs, margin in (0, 1): {better}, {worse}")
     same = pairs - better - worse
+    most = 0.99 / (1 - margin)
+    stakes = [(min(stake, most), weight) for stake, weight in BETS]
     return math.fsum(
         weight
         * math.exp(
@@ -69,7 +71,7 @@ def harmless_evidence(better: int, worse: int, pairs: int, margin: float) -> flo
             + same * math.log1p(stake * margin)
             + worse * math.log1p(-stake * (1 - margin))
         )
-        for stake, weight in BETS
+        for stake, weight in stakes
     )
 
 

@@ -222,11 +222,11 @@ def _settle(
 
 async def clear(job: Context, state: State, candidate: Candidate, why: str) -> bool:
     """Whether an edit that answers no failure may be kept: it harms nothing. It becomes a row."""
-    trial = _Trial("c1", candidate)
+    trial = _Trial("c1", candidate, Batch(()))
     trial.decision = Decision("accept", f"it is there to {why}; nothing is solved yet", 1.0)
     harmless = await _is_safe(job, state, trial) and await _is_method(job, state, trial)
-    if harmless and trial.guard:
-        seen = effect(merge(trial.guard))
+    if harmless and trial.guard.looks:
+        seen = effect(trial.guard.seen)
         said = (
             f"it is there to {why} and breaks nothing: {seen.fixed} fixed and {seen.broken} broken"
             f" of {seen.pairs} pairs on {seen.incidents} incidents"

@@ -11,7 +11,7 @@ from typing import Literal
 from heldout.tune.acceptance.counts import Decision, Effect, Pairs, Ruling, effect, merge, one_sided
 from heldout.tune.acceptance.evidence import EvidenceGuard, EvidenceTarget
 from heldout.tune.acceptance.looks import LooksGuard, LooksTarget, judge_guard, judge_target
-from heldout.tune.acceptance.rule import Batch, Purchase, Rule, Test
+from heldout.tune.acceptance.rule import Batch, Purchase, Question, Rule
 
 RuleName = Literal["evidence", "looks"]
 
@@ -36,7 +36,7 @@ __all__ = [
     "Rule",
     "RuleName",
     "Ruling",
-    "Test",
+    "Question",
     "effect",
     "judge_guard",
     "judge_target",

@@ -5,7 +5,7 @@ without effect reaches ``1 / ALPHA`` in at most ``ALPHA`` of cases over all its 
 pass rates are and however repeats agree. First every incident is played once; then an edit without
 a lead once more; one with a lead on the better half, where its effect shows most. What cannot reach
 the bound any more is dropped: the evidence must stay above a line that rises to the bound as the
-cap is spent.
+cap is spent, and the effect must not be shown to be too small to matter.
 
 *Guard.* An edit is harmless when the pass rate of what passed before falls by less than ``MARGIN``
 (:func:`heldout.stats.harmless_evidence`, incidents in turn): one that costs ``MARGIN`` or more is
@@ -39,6 +39,10 @@ PASSES = 2
 """How often every targeted incident is played before an edit without a lead is dropped."""
 HOPELESS = 0.2
 """Evidence of a fix below which an edit is dropped."""
+WORTHWHILE = 0.2
+"""Net share of fixed pairs on what is played below which a fix is not worth more repeats."""
+TOO_LITTLE = 4.0
+"""Evidence that the effect is below ``WORTHWHILE`` at which an edit is dropped."""
 HOPELESS_GUARD = 0.05
 """Evidence of harmlessness below which an edit is dropped."""
 WIDE = 6
@@ -47,8 +51,11 @@ WIDE = 6
 
 @dataclass(frozen=True, slots=True)
 class EvidenceTarget:
-    """Whether an edit fixes what it is for. ``batch``: incidents of one look, and half of those
-    used in all; ``repeats``: of a look at a lead; ``most``: investigations in all."""
+    """Whether an edit fixes what it is for.
+
+    ``batch``: incidents of one look, and half of those used in all; ``repeats``: of a look at a
+    lead; ``most``: investigations in all.
+    """
 
     batch: int
     repeats: int
@@ -86,11 +93,12 @@ class EvidenceTarget:
         least = min(batch.bought()[incident] for incident in targeted)
         if least >= PASSES and seen.fixed <= seen.broken:
             return Decision("reject", counted("no effect on the targeted failures", seen), p)
-        if least and evidence < max(HOPELESS, self._line(batch.spent)):
-            return Decision("reject", counted("a fix is out of reach", seen), p)
         if self.buy(batch) is None:
             after = f"indecisive after {batch.spent} investigations"
             return Decision("reject", counted(after, seen), p)
+        little = harmless_evidence(seen.broken, seen.fixed, seen.pairs, WORTHWHILE)
+        if least and (evidence < max(HOPELESS, self._line(batch.spent)) or little >= TOO_LITTLE):
+            return Decision("reject", counted("a fix is out of reach", seen), p)
         return Decision("indecisive", counted("more repeats are needed", seen), p)
 
     def _line(self, spent: int) -> float:
@@ -108,7 +116,7 @@ class EvidenceGuard:
     def buy(self, batch: Batch) -> Purchase | None:
         """What was played least comes first, in the batch's order."""
         pool = len(batch.incidents)
-        size = self.batch if batch.purchases else clean_pairs(MARGIN, HARM_ALPHA)
+        size = self.batch if batch.purchases else max(self.batch, clean_pairs(MARGIN, HARM_ALPHA))
         bought = batch.bought()
         order = sorted(batch.incidents, key=lambda incident: bought[incident])
         return _affordable(batch, order[:size], math.ceil(size / min(size, pool)), self.most)

@@ -53,7 +53,7 @@ class Batch:
         return counts
 
 
-class Test(Protocol):
+class Question(Protocol):
     """One question about a candidate, asked on one batch. All it knows is in the batch."""
 
     def buy(self, batch: Batch) -> Purchase | None:
@@ -70,5 +70,5 @@ class Rule:
     """How an edit is accepted: ``target`` on the failures it is for, ``guard`` on what passed."""
 
     name: str
-    target: Test
-    guard: Test
+    target: Question
+    guard: Question
