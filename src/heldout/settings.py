@@ -118,8 +118,16 @@ class TuneSettings(_Strict):
     """Limits of one tuning job."""
 
     max_rounds: int = Field(default=8, ge=1, le=100, description="rounds of proposals")
-    batch: int = Field(default=6, ge=1, description="incidents of a screening batch")
-    screen_repeats: int = Field(default=2, ge=1, description="repeats of one screening")
+    batch: int = Field(default=6, ge=1, description="incidents of one look at a candidate")
+    screen_repeats: int = Field(default=2, ge=1, description="repeats of a further look")
+    acceptance: Literal["evidence", "looks"] = Field(
+        default="evidence", description="how an edit is accepted; docs/how-to/acceptance.md"
+    )
+    max_screen: int = Field(
+        default=240,
+        ge=12,
+        description="investigations of one candidate on its target, and again on what passed",
+    )
     confirm_repeats: int = Field(default=2, ge=1, description="fresh repeats before a proposal")
     max_added_lines: int = Field(default=60, ge=1, description="lines that a job may add")
     strategy: Literal["reflect", "blind"] = Field(

@@ -9,16 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from heldout.tune.acceptance import (
-    ALPHA,
-    Pairs,
-    bound,
-    effect,
-    judge_guard,
-    judge_target,
-    merge,
-    one_sided,
-)
+from heldout.tune.acceptance import Pairs, effect, judge_guard, judge_target, merge, one_sided
+from heldout.tune.acceptance.looks import ALPHA, bound
 
 LOOKS, REPEATS = 3, 2
 

@@ -266,13 +266,13 @@ def test_the_author_of_a_refused_edit_learns_no_side(
 def test_a_refused_edit_is_not_paid_for_again(
     project: Any, parts: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The same words with the same brain are dropped before gate and screen."""
+    """The same words with the same brain are dropped before gate and screen (of two passes)."""
     gate, runs = parts.gate(), parts.runs(project.needs)
     proposer = parts.proposer(lambda _: [line("- Take care.")])
     done = go(project, parts, monkeypatch, gate=gate, runs=runs, proposer=proposer)
     assert done.rounds > 1
     assert (len(gate.checks), done.rejected) == (1, {"screen": 1})
-    assert [plan.purpose for plan in runs.plans] == ["train", "screen"]
+    assert [plan.purpose for plan in runs.plans] == ["train", "screen", "screen"]
 
 
 def test_a_held_out_hit_aborts_the_job(

@@ -14,6 +14,12 @@ from heldout.stats.decision import (
     majority,
     outcome,
 )
+from heldout.stats.evidence import (
+    clean_pairs,
+    clustered_sign_evidence,
+    harmless_evidence,
+    sign_evidence,
+)
 from heldout.stats.mover import mover_difference
 from heldout.stats.paired import (
     cluster_difference,
@@ -30,19 +36,23 @@ __all__ = [
     "Harm",
     "Interval",
     "adjusted_p",
+    "clean_pairs",
     "clopper_pearson",
     "cluster_difference",
     "cluster_rate",
+    "clustered_sign_evidence",
     "cohen_kappa",
     "harm_lower_bound",
     "harm_upper_bound",
     "harm_verdict",
+    "harmless_evidence",
     "majority",
     "mcnemar_exact",
     "mcnemar_power",
     "minimum_detectable_gain",
     "mover_difference",
     "outcome",
+    "sign_evidence",
     "tango_interval",
     "wilson",
     "worst_case_p",

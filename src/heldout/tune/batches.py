@@ -5,22 +5,19 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Mapping, Sequence
 
-from heldout.propose import Cluster
 from heldout.run.plan import Outcome
 from heldout.run.reduce import final
 from heldout.split import Case
 from heldout.tune.acceptance import Pairs
 
 
-def target_batch(cluster: Cluster, batch: int) -> tuple[str, ...]:
-    """Failing incidents to fix: those in which the behaviour was decisive first."""
-    return cluster.incidents[:batch]
-
-
 def guard_batch(
-    cases: Sequence[Case], solved: Mapping[str, bool | None], batch: int, seed: int
+    cases: Sequence[Case], solved: Mapping[str, bool | None], seed: int
 ) -> tuple[str, ...]:
-    """Solved incidents that must stay solved: controls and traps in turn, other ones each round."""
+    """Solved incidents that must stay solved: controls and traps in turn, another order each round.
+
+    A rule plays as many of them as it needs, from the front.
+    """
     held = [case for case in cases if solved.get(case.incident.id)]
     order = sorted(held, key=lambda case: _mark(seed, case.incident.id))
     controls = [case.incident.id for case in order if not case.is_trap]
@@ -28,7 +25,7 @@ def guard_batch(
     chosen: list[str] = []
     for i in range(max(len(controls), len(traps))):
         chosen += [*controls[i : i + 1], *traps[i : i + 1]]
-    return tuple(chosen[:batch])
+    return tuple(chosen)
 
 
 def _mark(seed: int, incident: str) -> str:

@@ -13,6 +13,7 @@ from heldout.propose import Recalled, Rejected, target_file
 from heldout.run.plan import Outcome
 from heldout.signatures import Client
 from heldout.split import Case
+from heldout.tune.acceptance import Rule
 from heldout.tune.log import JobLog
 from heldout.tune.options import TuneOptions
 from heldout.tune.player import Player
@@ -97,6 +98,11 @@ class Context:
     on_event: OnEvent | None = None
     reviewer: Reviewer | None = None
     """Looks at what the gate lets through, where the settings name one."""
+
+    @property
+    def rule(self) -> Rule:
+        """How an edit is accepted in this job."""
+        return self.options.rule()
 
     @property
     def target_file(self) -> str:

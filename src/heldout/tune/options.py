@@ -10,6 +10,7 @@ from typing import Any, Literal
 from heldout.behaviour import ProbeOptions
 from heldout.run.plan import Limits
 from heldout.settings import Settings
+from heldout.tune.acceptance import Rule, RuleName, rule
 
 Target = Literal["overlay", "base"]
 
@@ -18,9 +19,10 @@ Target = Literal["overlay", "base"]
 class TuneOptions:
     """Settings of one job. ``target``: where edits go, the model's overlay or the base files.
 
-    Caps are of the whole job; ``None`` is no cap. ``looks`` is how often a candidate may be
-    screened before "indecisive" becomes "rejected"; ``cluster_tries`` how many fruitless rounds a
-    cluster gets.
+    Caps are of the whole job; ``None`` is no cap. ``max_screen`` is how many investigations a
+    candidate may cost on its target, and again on what passed, before "indecisive" becomes
+    "rejected"; with the acceptance rule ``looks`` it is that many looks instead. ``cluster_tries``:
+    how many fruitless rounds a cluster gets.
     """
 
     job: str = ""
@@ -37,6 +39,8 @@ class TuneOptions:
     candidates: int = 3
     batch: int = 6
     screen_repeats: int = 2
+    acceptance: RuleName = "evidence"
+    max_screen: int = 240
     looks: int = 3
     confirm_repeats: int = 2
     max_added_lines: int = 60
@@ -63,6 +67,8 @@ class TuneOptions:
             max_rounds=tune.max_rounds,
             batch=tune.batch,
             screen_repeats=tune.screen_repeats,
+            acceptance=tune.acceptance,
+            max_screen=tune.max_screen,
             confirm_repeats=tune.confirm_repeats,
             max_added_lines=tune.max_added_lines,
             saturated_at=tune.saturated_at,
@@ -87,6 +93,16 @@ class TuneOptions:
         """The options of a stored job."""
         probes = ProbeOptions.from_plain(data.get("probes", {}))
         return cls(**{**data, "limits": Limits(**data["limits"]), "probes": probes})
+
+    def rule(self) -> Rule:
+        """How an edit is accepted."""
+        return rule(
+            self.acceptance,
+            batch=self.batch,
+            repeats=self.screen_repeats,
+            looks=self.looks,
+            most=self.max_screen,
+        )
 
     def derived_seed(self, *parts: object) -> int:
         """A seed of its own for one step of the job."""

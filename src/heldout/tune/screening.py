@@ -1,9 +1,13 @@
 """Candidates against the present brain on small train batches, look by look.
 
 The candidates of a round and the present brain are arms of one interleaved run over the targeted
-failures. One that convinces there is then held against the present brain on the guard batch; the
-first that breaks nothing, and tells the model no answers, is accepted. So the guard batch, which
-most candidates never reach, is not paid for all of them.
+failures. Further looks go to the candidate with the largest lead, until it is decided. One that
+convinces is then held against the present brain on what passed before; the first that breaks
+nothing, and tells the model no answers, is accepted. So the guard batch, which most candidates
+never reach, is not paid for all of them.
+
+What a look plays follows from the looks before it, which are stored runs: a resumed job buys the
+same repeats with the same seeds.
 """
 
 from __future__ import annotations
@@ -13,9 +17,9 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from heldout.propose import Cluster, remembered
-from heldout.run.plan import Arm
-from heldout.tune.acceptance import Decision, Pairs, effect, judge_guard, judge_target, merge
-from heldout.tune.batches import guard_batch, pairs, target_batch
+from heldout.run.plan import Arm, Outcome
+from heldout.tune.acceptance import Batch, Decision, Purchase, effect
+from heldout.tune.batches import guard_batch, pairs
 from heldout.tune.context import Context, State
 from heldout.tune.drafting import Candidate
 from heldout.tune.log import Entry
@@ -24,7 +28,7 @@ from heldout.tune.results import Accepted
 
 BEFORE = "before"
 KEPT = 2
-"""Candidates that get a further look on the target; those with less of a lead are set aside."""
+"""Candidates with a lead that are kept for a further look; those with less of it are set aside."""
 
 
 @dataclass(slots=True)
@@ -33,8 +37,8 @@ class _Trial:
 
     arm: str
     candidate: Candidate
-    target: list[Pairs] = field(default_factory=list)
-    guard: list[Pairs] = field(default_factory=list)
+    target: Batch
+    guard: Batch = field(default_factory=lambda: Batch(()))
     decision: Decision | None = None
     set_aside: str = ""
     told: Mapping[str, Any] = field(default_factory=dict)
@@ -48,9 +52,14 @@ class _Trial:
         undecided = self.decision is None or self.decision.ruling == "indecisive"
         return undecided and not self.set_aside
 
+    @property
+    def leads(self) -> bool:
+        """True while it fixed more pairs of its target than it broke."""
+        return effect(self.target.seen).net > 0
+
     def rank(self) -> tuple[float, int, str]:
         """The larger effect first, at equal effect the smaller edit."""
-        seen = effect(merge(self.target))
+        seen = effect(self.target.seen)
         return (-round(seen.net, 2), len(self.candidate.edit.added_lines()), self.arm)
 
 
@@ -58,68 +67,94 @@ async def screen(
     job: Context, state: State, cluster: Cluster, candidates: Sequence[Candidate]
 ) -> Candidate | None:
     """The candidate to accept, ``None`` when none convinces; every ruling becomes a row."""
-    trials = [_Trial(f"c{number}", one) for number, one in enumerate(candidates, 1)]
-    targets = target_batch(cluster, job.options.batch)
+    trials = [
+        _Trial(f"c{number}", one, Batch(cluster.incidents))
+        for number, one in enumerate(candidates, 1)
+    ]
     best: _Trial | None = None
-    for look in range(1, job.options.looks + 1):
-        await _look(job, state, [one for one in trials if one.is_open], targets, look)
-        convincing = [one for one in trials if one.decision and one.decision.ruling == "accept"]
+    look = 0
+    while best is None and (waiting := [one for one in trials if one.is_open]):
+        look += 1
+        played = _next(waiting)
+        await _look(job, state, played, look)
+        convincing = [one for one in played if one.decision and one.decision.ruling == "accept"]
         for trial in sorted(convincing, key=_Trial.rank):
             if await _is_safe(job, state, trial) and await _is_method(job, state, trial):
                 best = trial
                 break
-        waiting = sorted((one for one in trials if one.is_open), key=_Trial.rank)
-        for trial in waiting if best else waiting[KEPT:]:
+        for trial in _surplus([one for one in trials if one.is_open], best):
             trial.set_aside = "another candidate of the round did better"
-        if best or not waiting:
-            break
     for trial in trials:
         _settle(job, state, trial, best, cluster)
     return best.candidate if best else None
 
 
-async def _look(
-    job: Context, state: State, trials: Sequence[_Trial], targets: Sequence[str], look: int
-) -> None:
-    """One look at the targeted failures, for all candidates that are still open."""
-    options = job.options
+def _next(waiting: Sequence[_Trial]) -> Sequence[_Trial]:
+    """Who is looked at next: all that nobody looked at, then the leader, without one all."""
+    unseen = [one for one in waiting if one.decision is None]
+    leading = sorted((one for one in waiting if one.leads), key=_Trial.rank)
+    return unseen or leading[:1] or waiting
+
+
+def _surplus(waiting: Sequence[_Trial], best: _Trial | None) -> Sequence[_Trial]:
+    """Who gets no further look: all once one is accepted, else leaders beyond :data:`KEPT`."""
+    if best:
+        return waiting
+    return sorted((one for one in waiting if one.leads), key=_Trial.rank)[KEPT:]
+
+
+async def _look(job: Context, state: State, trials: Sequence[_Trial], look: int) -> None:
+    """One look at the targeted failures; candidates that buy the same share one run."""
+    test = job.rule.target
+    groups: dict[Purchase | None, list[_Trial]] = {}
+    for trial in trials:
+        groups.setdefault(test.buy(trial.target), []).append(trial)
+    for purchase, group in groups.items():
+        assert purchase is not None, "a test is indecisive only where more may be bought"
+        outcomes, run = await _play(job, state, purchase, group, ("screen", state.round, look))
+        for trial in group:
+            found = pairs(outcomes, BEFORE, trial.arm, purchase.incidents)
+            trial.target.add(purchase, found)
+            trial.decision = test.judge(trial.target)
+            _tell(job, state, trial, "target", look, run)
+
+
+async def _play(
+    job: Context,
+    state: State,
+    purchase: Purchase,
+    trials: Sequence[_Trial],
+    seeded: tuple[object, ...],
+) -> tuple[Sequence[Outcome], str]:
+    """The outcomes of a purchase, the present brain and candidates interleaved; and the run."""
     result = await job.player.play(
         "screen",
-        [job.case(incident) for incident in targets],
+        [job.case(incident) for incident in purchase.incidents],
         [Arm(BEFORE, state.brain), *(Arm(one.arm, one.candidate.brain) for one in trials)],
-        repeats=options.screen_repeats,
-        seed=options.derived_seed("screen", state.round, look),
+        repeats=purchase.repeats,
+        seed=job.options.derived_seed(*seeded),
     )
-    for trial in trials:
-        trial.target.append(pairs(result.outcomes, BEFORE, trial.arm, targets))
-        trial.decision = judge_target(merge(trial.target), look=look, looks=options.looks)
-        _tell(job, state, trial, "target", look, result.run)
+    return result.outcomes, result.run
 
 
 async def _is_safe(job: Context, state: State, trial: _Trial) -> bool:
     """Whether a convincing candidate breaks nothing of what passed before."""
-    options = job.options
-    guards = guard_batch(
-        job.cases, state.solved, options.batch, options.derived_seed("guard", state.round)
-    )
-    if not guards:
+    held, test = trial.decision, job.rule.guard
+    seed = job.options.derived_seed("guard", state.round)
+    trial.guard = Batch(guard_batch(job.cases, state.solved, seed))
+    if not trial.guard.incidents:
         return True
-    for look in range(1, options.looks + 1):
-        result = await job.player.play(
-            "screen",
-            [job.case(incident) for incident in guards],
-            [Arm(BEFORE, state.brain), Arm(trial.arm, trial.candidate.brain)],
-            repeats=options.screen_repeats,
-            seed=options.derived_seed("guard", state.round, look),
-        )
-        trial.guard.append(pairs(result.outcomes, BEFORE, trial.arm, guards))
-        verdict = judge_guard(merge(trial.guard), look=look, looks=options.looks)
-        held, trial.decision = trial.decision, verdict
-        _tell(job, state, trial, "guard", look, result.run)
-        if verdict.ruling == "accept":
+    look = 0
+    while purchase := test.buy(trial.guard):
+        look += 1
+        outcomes, run = await _play(job, state, purchase, [trial], ("guard", state.round, look))
+        trial.guard.add(purchase, pairs(outcomes, BEFORE, trial.arm, purchase.incidents))
+        trial.decision = test.judge(trial.guard)
+        _tell(job, state, trial, "guard", look, run)
+        if trial.decision.ruling == "accept":
             trial.decision = held
             return True
-        if verdict.ruling == "reject":
+        if trial.decision.ruling == "reject":
             return False
     return False
 
@@ -136,7 +171,7 @@ async def _is_method(job: Context, state: State, trial: _Trial) -> bool:
 def _tell(job: Context, state: State, trial: _Trial, batch: str, look: int, run: str) -> None:
     edit, decision = trial.candidate.edit, trial.decision
     assert decision is not None
-    seen = effect(merge(trial.target if batch == "target" else trial.guard))
+    seen = effect((trial.target if batch == "target" else trial.guard).seen)
     entry = Entry(f"round/{state.round}/{edit.id}/{batch}/{look}", "screened", edit.id, state.round)
     detail = {
         "batch": batch,
@@ -159,7 +194,7 @@ def _settle(
     edit, decision = trial.candidate.edit, trial.decision
     assert decision is not None
     stem = f"round/{state.round}/{edit.id}"
-    target, guard = effect(merge(trial.target)).plain(), effect(merge(trial.guard)).plain()
+    target, guard = effect(trial.target.seen).plain(), effect(trial.guard.seen).plain()
     detail: dict[str, Any] = {
         "reason": decision.reason,
         "cluster": edit.cluster,
@@ -187,10 +222,10 @@ def _settle(
 
 async def clear(job: Context, state: State, candidate: Candidate, why: str) -> bool:
     """Whether an edit that answers no failure may be kept: it harms nothing. It becomes a row."""
-    trial = _Trial("c1", candidate)
+    trial = _Trial("c1", candidate, Batch(()))
     harmless = await _is_safe(job, state, trial) and await _is_method(job, state, trial)
     if harmless:
-        seen = effect(merge(trial.guard))
+        seen = effect(trial.guard.seen)
         said = (
             f"it is there to {why} and breaks nothing: {seen.fixed} fixed and {seen.broken} broken"
             f" of {seen.pairs} pairs on {seen.incidents} incidents"

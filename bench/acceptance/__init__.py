@@ -1,0 +1,43 @@
+"""Measures how edits are accepted: ``python -m bench acceptance``.
+
+Candidates of known effect (:mod:`bench.acceptance.effects`, fixed before the rules were) are put
+before the rules of a tuning job and before a strict sum over three incidents, as GEPA accepts,
+whose validation pass is counted. The table is written into docs/how-to/acceptance.md;
+``python -m bench.acceptance`` prints it for a twentieth of the draws.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from bench.acceptance.effects import CLUSTERS, CORRELATIONS, DRAWS, EFFECTS, SEED, draw
+from bench.acceptance.rules import rules
+from bench.acceptance.table import Cell, verdicts, write_page
+
+
+def main(draws: int = DRAWS) -> None:
+    """Measure every cell and print it; with the committed draws, write the page too."""
+    cells = []
+    for cell in measured(draws):
+        cells.append(cell)
+        print(cell.line(), flush=True)
+    for line in verdicts(cells):
+        print(line)
+    if draws == DRAWS:
+        write_page(cells)
+
+
+def measured(draws: int) -> Iterator[Cell]:
+    """Every rule on every effect, correlation and cluster size; the same draws for each rule."""
+    for rho in CORRELATIONS:
+        for effect in EFFECTS:
+            for name, rule in rules().items():
+                accepted, costs = [], []
+                for cluster in CLUSTERS:
+                    rng = np.random.default_rng(SEED)
+                    ruled = [rule(rng, draw(rng, effect, rho, cluster)) for _ in range(draws)]
+                    accepted.append(sum(one.accepted for one in ruled))
+                    costs.append(sum(one.cost for one in ruled))
+                yield Cell(name, effect, rho, draws, tuple(accepted), tuple(costs))
