@@ -391,6 +391,7 @@ def _material(
         faults={spec.id: spec.fault for spec in test},
         train_faults=frozenset(spec.fault for spec in train if spec.kind == "trap"),
         train_families=frozenset(spec.family for spec in train if spec.kind == "trap"),
+        train_domains=frozenset(spec.domain for spec in train if spec.kind == "trap"),
         train_traps=frozenset(trap for spec in train for trap in spec.traps),
         footprints=Footprints(_known_entities(opening.cases)),
     )

@@ -84,9 +84,9 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Traps that share a fault, a family, a trap, or were seen in train or not. Exploratory."""
+    """Traps that share a fault, family, domain or trap, or were seen in train. Exploratory."""
 
-    kind: Literal["fault", "family", "trap", "fault seen", "family seen", "trap seen"]
+    kind: Literal["fault", "family", "domain", "trap", "fault seen", "family seen", "trap seen"]
     name: str
     seen_in_train: bool
     incidents: int
