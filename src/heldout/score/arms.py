@@ -4,7 +4,7 @@
 so that they are paired. ``noop`` is the same brain as ``before`` in a second plan with another
 seed, played at the same time: what differs between the two is run-to-run noise. ``placebo`` adds as
 many lines as the change, of text that has nothing to do with the work; ``format`` keeps every word
-of ``before`` and changes only its marks. Both stand in the first plan.
+of ``before`` and changes only its marks. Both stand in the first plan, and so do further brains.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ import difflib
 import hashlib
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from heldout.brain import APPEND, Brain
 from heldout.run.plan import Arm, Limits, Plan, Terms
@@ -35,10 +35,16 @@ _UNRELATED = (
 
 @dataclass(frozen=True, slots=True)
 class Brains:
-    """The two brains of a score."""
+    """The two brains of a score, and those of further arms by name."""
 
     before: Brain
     after: Brain
+    further: Mapping[str, Brain] = field(default_factory=dict)
+
+    @property
+    def new(self) -> tuple[Brain, ...]:
+        """What the gate is asked about: every brain but the one before."""
+        return self.after, *self.further.values()
 
 
 def plans_for(
@@ -50,6 +56,7 @@ def plans_for(
 ) -> tuple[Plan, ...]:
     """The first plan with the paired arms, and one for ``noop`` when it is asked for."""
     first = [Arm("before", brains.before), Arm("after", brains.after)]
+    first += [Arm(name, brain) for name, brain in brains.further.items()]
     if "placebo" in request.arms:
         first.append(Arm("placebo", placebo(brains.before, brains.after)))
     if "format" in request.arms:

@@ -116,7 +116,8 @@ async def run_score(
     tell = on_progress or (lambda progress: None)
     began, cpu = time.monotonic(), time.process_time()
     ModelName.parse(request.model)
-    brains = Brains(brain(ledger, request.before), brain(ledger, request.after))
+    further = {name: brain(ledger, held) for name, held in request.brains.items()}
+    brains = Brains(brain(ledger, request.before), brain(ledger, request.after), further)
     admitted = _admit(settings, ledger, request, given)
     admitted = replace(
         admitted, clearance=await asyncio.to_thread(_cleared, settings, admitted, brains, given)
@@ -184,7 +185,7 @@ def _cleared(
         return clearance_of(admitted.started["pins"], brains.after)
     if given.cases is not None and given.gate is None:
         return None
-    return clear(settings, brains.before, brains.after, given.gate)
+    return clear(settings, brains.before, brains.new, given.gate)
 
 
 def _admit(settings: Settings, ledger: Ledger, request: ScoreRequest, given: Given) -> _Admitted:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
-from typing import Any, Literal
+from typing import Any, Literal, get_args
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 import heldout
 from heldout.run.plan import Plan
@@ -29,7 +29,8 @@ ALPHA = 0.05
 class ScoreRequest(BaseModel):
     """One opening of the held-out half. Crosses the process boundary as JSON.
 
-    ``before`` and ``after`` are hashes of brains that the ledger keeps. ``pins`` are further hashes
+    ``before`` and ``after`` are hashes of brains that the ledger keeps, and so are the values of
+    ``brains``: further arms by their names, gated like ``after``. ``pins`` are further hashes
     to record beside those of gate and judge. ``resume`` goes on with a score that was killed: same
     look, same endpoint, nothing finished is paid for again.
     """
@@ -41,6 +42,7 @@ class ScoreRequest(BaseModel):
     after: str
     set: str = ""
     arms: tuple[ExtraArm, ...] = ("noop",)
+    brains: dict[str, str] = Field(default_factory=dict)
     job: str = ""
     base_url: str = ""
     pins: dict[str, str] = Field(default_factory=dict)
@@ -50,6 +52,14 @@ class ScoreRequest(BaseModel):
     floors: bool = True
     max_usd: float | None = Field(default=None, gt=0)
     resume: str = ""
+
+    @field_validator("brains")
+    @classmethod
+    def _own_names(cls, brains: dict[str, str]) -> dict[str, str]:
+        taken = {"before", "after", *get_args(ExtraArm)} & set(brains)
+        if taken:
+            raise ValueError(f"'{min(taken)}' is the name of another arm")
+        return brains
 
 
 def endpoint(
