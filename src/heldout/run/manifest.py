@@ -14,8 +14,9 @@ from heldout.agent import prompt_hash
 from heldout.errors import ConfigError, UsageError
 from heldout.incident import Incident
 from heldout.interface import Interface
+from heldout.run.arm import Arm, read_additions, store_additions
 from heldout.run.judging import judge_pin
-from heldout.run.plan import Arm, Limits, Plan, Terms
+from heldout.run.plan import Limits, Plan, Terms
 from heldout.run.programs import program_pin
 from heldout.settings import Settings
 from heldout.split import Case, HeldoutAccess
@@ -64,6 +65,7 @@ def store_manifest(ledger: Ledger, run: str, nonce: str, plan: Plan, root: Path)
     """Write down everything that :func:`read_manifest` needs."""
     for arm in plan.arms:
         remember_brain(ledger, arm.brain)
+        store_additions(ledger, arm)
     row = {
         "run": run,
         "job": plan.job,
@@ -145,7 +147,7 @@ def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: In
         set=said["set"],
         model=said["model"],
         cases=tuple(_case(plain, settings.root) for plain in row.cases),
-        arms=tuple(Arm(arm["name"], brain(ledger, arm["brain"])) for arm in said["arms"]),
+        arms=tuple(_arm(ledger, arm) for arm in said["arms"]),
         repeats=said["repeats"],
         seed=said["seed"],
         limits=Limits(**said["limits"]),
@@ -165,6 +167,15 @@ def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: In
             mend="Restore the ledger from a backup, or begin a new run",
         )
     return plan
+
+
+def _arm(ledger: Ledger, plain: Mapping[str, Any]) -> Arm:
+    return Arm(
+        plain["name"],
+        brain(ledger, plain["brain"]),
+        read_additions(ledger, plain),
+        plain.get("closed", False),
+    )
 
 
 def _case_plain(case: Case, root: Path) -> dict[str, Any]:

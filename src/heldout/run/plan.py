@@ -9,20 +9,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from heldout.agent.trace import Trace
-from heldout.brain import Brain
 from heldout.judge.verdict import Verdict
+from heldout.run.arm import Arm as Arm
 from heldout.settings import Mode, Reducer, Settings, Wire
 from heldout.split import Case
 
 Purpose = Literal["train", "screen", "confirm", "score", "probe"]
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """One brain under test, by a short name (``before``, ``after``, ``noop`` ...)."""
-
-    name: str
-    brain: Brain
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +106,7 @@ class Plan:
                 {"incident": c.incident.id, "world": c.incident.digest, "truth": c.truth_digest}
                 for c in self.cases
             ],
-            "arms": [{"name": arm.name, "brain": arm.brain.hash} for arm in self.arms],
+            "arms": [arm.plain() for arm in self.arms],
             "repeats": self.repeats,
             "seed": self.seed,
             "limits": {
