@@ -86,6 +86,7 @@ def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
 def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> tuple[str, str, str]:
     """Hashes of the brain before and after, and the job that they come from."""
     from heldout.brain import load_brain
+    from heldout.overlays import alike
     from heldout.store import brain as stored_brain
     from heldout.store import remember_brain
     from heldout.store.queries import proposals
@@ -93,18 +94,22 @@ def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> t
     current = load_brain(settings.brain)
     remember_brain(ledger, current)
     ledger.flush()
-    after = stored_brain(ledger, asked.after).hash if asked.after else current.hash
+    after = stored_brain(ledger, asked.after) if asked.after else current
     if asked.before:
-        return stored_brain(ledger, asked.before).hash, after, ""
+        return stored_brain(ledger, asked.before).hash, after.hash, ""
     for row in proposals(ledger, model=model):
-        decided = row.decision
-        if decided is None or decided.action != "accept":
+        if row.decision is None or row.decision.action != "accept":
             continue
-        if after in {row.after_hash, (decided.edits or {}).get("after")}:
-            return row.before_hash, after, row.job or ""
+        if after.hash == row.after_hash:
+            return row.before_hash, after.hash, row.job or ""
+        led = row.decision.edits or {}
+        made = str(led.get("after") or row.after_hash)
+        # Another model's overlay may have been accepted since: this model cannot tell.
+        if alike(stored_brain(ledger, made), after, model):
+            return str(led.get("before") or row.before_hash), made, row.job or ""
     raise UsageError(
         "no accepted proposal leads to this brain",
-        where=after[:12],
+        where=after.hash[:12],
         mend="Name the brain before with --before HASH; 'heldout status' shows the one in use",
     )
 

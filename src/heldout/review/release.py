@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.brain import load_brain, write_brain
+from heldout.brain import Brain, load_brain, write_brain
 from heldout.errors import UsageError
+from heldout.overlays import alike
 from heldout.review.decision import Reviewer
 from heldout.settings import Settings
 from heldout.store import Ledger, remember_brain
@@ -31,7 +32,7 @@ def release(
     ``force`` releases without, and the row says so.
     """
     current = load_brain(settings.brain)
-    score = score_of(ledger, current.hash, model)
+    score = score_of(ledger, current, model)
     outcome = (score.outcome or "") if score else ""
     if not force and (score is None or outcome in {"", "harm"}):
         raise UsageError(
@@ -63,16 +64,18 @@ def revert(settings: Settings, ledger: Ledger, reviewer: Reviewer, digest: str) 
     return Released(target.hash)
 
 
-def score_of(ledger: Ledger, brain_hash: str, model: str) -> ScoreRow | None:
-    """The newest finished score of a brain for a model."""
-    return next(
-        (
-            row
-            for row in scores(ledger, model=model)
-            if row.after_hash == brain_hash and row.ended is not None
-        ),
-        None,
-    )
+def score_of(ledger: Ledger, brain: Brain, model: str) -> ScoreRow | None:
+    """The newest finished score of a brain for a model.
+
+    Overlays of other models make no difference: this one never reads them.
+    """
+    for row in scores(ledger, model=model):
+        if row.ended is None or not row.after_hash:
+            continue
+        same = row.after_hash == brain.hash
+        if same or alike(stored_brain(ledger, row.after_hash), brain, model):
+            return row
+    return None
 
 
 def _append(

@@ -4,17 +4,23 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.brain import load_brain
+from heldout.brain import Brain, load_brain
+from heldout.overlays import alike
 from heldout.review.release import score_of
 from heldout.settings import Settings
 from heldout.split import read_split
 from heldout.store import Ledger
+from heldout.store import brain as stored_brain
 from heldout.store.queries import cost, jobs, looks, proposals, releases, runs, scores
 
 
 @dataclass(frozen=True, slots=True)
 class ModelStatus:
-    """One model's line. ``usd`` is ``None`` where a price is unknown; ``job`` is its newest."""
+    """One model's line. ``usd`` is ``None`` where a price is unknown; ``job`` is its newest.
+
+    ``brain_scored`` and ``released`` speak of what the model reads: another model's overlay makes
+    no difference. ``released`` is the brain in use then, else the one released last.
+    """
 
     model: str
     waiting: tuple[str, ...]
@@ -43,14 +49,14 @@ class Status:
 
 def project_status(settings: Settings, ledger: Ledger | None) -> Status:
     """Gather the status; without a ledger nothing has been run yet."""
-    brain = load_brain(settings.brain).hash
+    brain = load_brain(settings.brain)
     split = read_split(settings.set_dir())
     lines = () if ledger is None else tuple(_lines(settings, ledger, brain, split.test))
-    return Status(brain, settings.set, len(split.train), len(split.test), lines)
+    return Status(brain.hash, settings.set, len(split.train), len(split.test), lines)
 
 
 def _lines(
-    settings: Settings, ledger: Ledger, brain: str, test: tuple[str, ...]
+    settings: Settings, ledger: Ledger, brain: Brain, test: tuple[str, ...]
 ) -> list[ModelStatus]:
     names = {row.model for row in jobs(ledger) if row.model}
     names |= {row.model for row in scores(ledger)} | {row.model for row in runs(ledger)}
@@ -61,7 +67,7 @@ def _lines(
 
 
 def _line(
-    settings: Settings, ledger: Ledger, brain: str, test: tuple[str, ...], model: str
+    settings: Settings, ledger: Ledger, brain: Brain, test: tuple[str, ...], model: str
 ) -> ModelStatus:
     waiting = tuple(row.proposal for row in proposals(ledger, model=model, waiting=True))
     own_jobs = jobs(ledger, model=model)
@@ -82,5 +88,9 @@ def _line(
         investigations=spent.investigations,
         usd=spent.total_usd,
         brain_scored=score_of(ledger, brain, model) is not None,
-        released=released[-1].brain_hash if released else "",
+        released=_released(ledger, released[-1].brain_hash, brain, model) if released else "",
     )
+
+
+def _released(ledger: Ledger, digest: str, brain: Brain, model: str) -> str:
+    return brain.hash if alike(stored_brain(ledger, digest), brain, model) else digest
