@@ -8,7 +8,8 @@ from functools import partial
 
 from heldout.interface import Interface
 from heldout.run.attempt import Investigate, Parts
-from heldout.run.caps import Budget, Caps, Client
+from heldout.run.caps import Budget, Caps, Client, require_priced
+from heldout.run.crew import OnProgress
 from heldout.run.judging import Judge, judge_of, judge_pin
 from heldout.run.manifest import (
     as_extended,
@@ -19,8 +20,9 @@ from heldout.run.manifest import (
     run_id,
     store_manifest,
 )
+from heldout.run.month import open_month
 from heldout.run.plan import Plan, RunResult
-from heldout.run.player import OnProgress, Player
+from heldout.run.player import Player
 from heldout.run.programs import NoClient, program_of, require_known_tools
 from heldout.settings import Settings
 from heldout.store import Ledger
@@ -54,7 +56,9 @@ async def play(
     # First of all: a missing key begins no run.
     client = (client_factory or partial(_open_client, settings))(plan)
     try:
-        budget = _budget(caps, plan, ledger, run)
+        budget = _budget(caps, plan, ledger, settings, run)
+        if client_factory is None:
+            _require_priced(plan, settings, budget)
         async with judge_of(plan, settings, budget, judge) as judging:
             store_manifest(ledger, run, nonce, plan, settings.root)
             plan = as_extended(ledger, run, plan)
@@ -83,7 +87,9 @@ async def resume(
     row = stored.run(ledger, run)
     plan = read_manifest(ledger, row, settings, interface)
     require_access(plan)
-    budget = _budget(caps, plan, ledger, row.run)
+    budget = _budget(caps, plan, ledger, settings, row.run)
+    if client_factory is None:
+        _require_priced(plan, settings, budget)
     client = (client_factory or partial(_open_client, settings))(plan)
     try:
         plan = plan if repeats is None else extend(ledger, row, plan, repeats)
@@ -95,14 +101,25 @@ async def resume(
         await client.aclose()
 
 
-def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) -> Budget:
+def _budget(
+    caps: Caps | Budget | None, plan: Plan, ledger: Ledger, settings: Settings, run: str
+) -> Budget:
     """What may still be spent: what the job, or a run of its own, cost before counts."""
     if isinstance(caps, Budget):
         return caps
+    month = open_month(settings, ledger)
     if caps is None:
-        return Budget(Caps())
+        return Budget(Caps(), within=month)
     spent = stored.cost(ledger, job=plan.job) if plan.job else stored.cost(ledger, run=run)
-    return Budget(caps, usd=spent.total_usd, tokens=spent.total_tokens)
+    return Budget(caps, usd=spent.total_usd, tokens=spent.total_tokens, within=month)
+
+
+def _require_priced(plan: Plan, settings: Settings, budget: Budget) -> None:
+    """Refuse a cap in USD where a model's price is unknown; a program says itself what it spent."""
+    terms = plan.terms
+    models = () if terms.agent_command else (plan.model,)
+    judges = terms.judge_models if terms.judge == "llm" else ()
+    require_priced(settings, (*models, *judges), *budget.usd_caps)
 
 
 def _open_client(settings: Settings, plan: Plan) -> Client:
