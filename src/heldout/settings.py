@@ -201,6 +201,22 @@ class _File(_Strict):
     name: str = "heldout"
     set: str = "prod_hard"
     models: Models = Models()
+class MonthSettings(_Strict):
+    """What all jobs, scores, runs and canaries may spend together in a calendar month (UTC)."""
+
+    max_usd: float | None = Field(default=None, gt=0, description="USD; none is no cap")
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens, input and output")
+
+
+class CanarySettings(_Strict):
+    """How large the canary is that ``heldout canary`` plays again and again."""
+
+    incidents: int = Field(
+        default=10, ge=2, le=200, description="train incidents, fixed when a series begins"
+    )
+    repeats: int = Field(default=3, ge=1, le=25, description="investigations per incident")
+
+
     agent: AgentSettings = AgentSettings()
     limits: LimitSettings = LimitSettings()
     run: RunSettings = RunSettings()
@@ -213,6 +229,12 @@ class _File(_Strict):
 
 @dataclass(frozen=True, slots=True)
 class Settings:
+    month: MonthSettings = MonthSettings()
+    canary: CanarySettings = CanarySettings()
+
+
+NO_RESULT = frozenset({"month", "canary"})
+"""Tables that decide no result of a run, job or score: they may change under one that goes on."""
     """A project: its root folder and everything ``heldout.toml`` says."""
 
     root: Path
@@ -231,6 +253,8 @@ class Settings:
     @property
     def brain(self) -> Path:
         """The brain that is tuned."""
+    month: MonthSettings = field(default_factory=MonthSettings)
+    canary: CanarySettings = field(default_factory=CanarySettings)
         return self.root / "brain"
 
     @property
@@ -305,8 +329,9 @@ class Settings:
         return {k: v.model_dump() if isinstance(v, BaseModel) else v for k, v in data.items()}
 
     def digest(self) -> str:
-        """Hash over :meth:`plain`."""
-        return hashlib.sha256(json.dumps(self.plain(), sort_keys=True).encode()).hexdigest()
+        """Hash over :meth:`plain` without the tables of :data:`NO_RESULT`."""
+        decides = {name: one for name, one in self.plain().items() if name not in NO_RESULT}
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
 
 def find_root(start: Path) -> Path:

@@ -27,12 +27,14 @@ from heldout.judge import JudgeChoice, judge_hash
 from heldout.llm.names import ModelName
 from heldout.run.caps import Budget, Caps
 from heldout.run.judging import Judge
+from heldout.run.month import open_month
 from heldout.run.plan import Outcome, Plan, RunResult
 from heldout.run.play import ClientFactory, play
 from heldout.run.play import resume as resume_run
 from heldout.score.arms import Brains, plans_for
 from heldout.score.clearance import Clearance, Gate, clear, clearance_of
 from heldout.score.looks import Looks, choose, looks_of
+from heldout.score.means import require_means, require_month
 from heldout.score.request import ScoreRequest, endpoint, endpoint_hash
 from heldout.score.result import Score
 from heldout.score.views import (
@@ -120,6 +122,9 @@ async def run_score(
     brains = Brains(brain(ledger, request.before), brain(ledger, request.after), further)
     admitted = _admit(settings, ledger, request, given)
     admitted = replace(
+    month = open_month(settings, ledger)
+    budget = Budget(Caps(max_usd=request.max_usd), within=month)
+    require_means(settings, request.model, budget, priced=given.client_factory is not None)
         admitted, clearance=await asyncio.to_thread(_cleared, settings, admitted, brains, given)
     )
     tell(Progress("worlds"))
@@ -131,7 +136,7 @@ async def run_score(
         ledger.append_group(_opening_rows(opening, request, brains))
         await ledger.aflush()
     watch = RunWatch(Watch(canary_hashes(settings, access)), ledger)
-    results = await _play(opening, ledger, settings, request, given, tell)
+    results = await _play(opening, ledger, settings, budget, given, tell)
     watch.check(f"of score {opening.score}")
     material = _material(settings, access, opening, results)
     _require_answers(opening.score, material)
@@ -139,6 +144,7 @@ async def run_score(
         _result(settings, request, brains, opening, material),
         runs=tuple(one.run for one in results),
         seconds=time.monotonic() - began,
+    require_month(month, opening.score, results)
         cpu_seconds=time.process_time() - cpu,
     )
     closing = {"run": results[0].run, "result_json": result.plain(), "outcome": result.outcome}
@@ -299,12 +305,11 @@ async def _play(
     opening: _Opening,
     ledger: Ledger,
     settings: Settings,
-    request: ScoreRequest,
+    budget: Budget,
     given: Given,
     tell: OnProgress,
 ) -> list[RunResult]:
     """Play all plans at the same time, under one cap, with one progress."""
-    budget = Budget(Caps(max_usd=request.max_usd))
     plans = opening.plans
     merged = _Merged(tell, [len(p.cases) * len(p.arms) * p.repeats for p in plans])
 

@@ -17,6 +17,7 @@ from heldout.errors import CanaryFound, CapReached, ConfigError, HeldoutError, U
 from heldout.interface import Interface
 from heldout.propose import Recalled, cluster, next_cluster, recall, strategy, unread
 from heldout.run.caps import Budget, Caps
+from heldout.run.month import Month, open_month
 from heldout.run.play import ClientFactory
 from heldout.settings import Settings
 from heldout.signatures import Client
@@ -211,7 +212,7 @@ async def _sit(
         set=ordered[0].incident.set,
         options=options,
         pins=detail["pins"],
-        budget=Budget(_caps(options, 1.0 - FOR_CONFIRMATION), usd=usd, tokens=tokens),
+        budget=Budget(caps, usd=usd, tokens=tokens, within=month),
         client_factory=tools.client_factory,
         on_event=tell,
         watch=RunWatch(watch, ledger),
@@ -221,6 +222,8 @@ async def _sit(
     job = Context(
         options, model, tools.interface.name, base, ordered, log, player, client, tools.gate, tell
     )
+    month = open_month(settings, ledger)
+    caps = _caps(options, 1.0 - FOR_CONFIRMATION)
     try:
         async with reviewing(settings, watch) as reviewer:
             recalled = Recalled.from_plain(detail.get("recalled", {}))
@@ -289,6 +292,7 @@ class _Sitting:
             return self._end("nothing_new", f"{why}, so nothing is proposed", "", evidence)
         return self._end(status, reason, propose_brain(self.job, self.state, evidence), evidence)
 
+        self._keep(FOR_CONFIRMATION)
     async def _evidence(self) -> tuple[dict[str, Any], str]:
         """Measure and probe what was accepted; returns the evidence and why it may not be shown.
 
@@ -367,7 +371,8 @@ class _Sitting:
         seconds = options.max_seconds
         left = None if seconds is None else max(0.0, seconds - (time.monotonic() - self.began))
         caps = replace(_caps(options, 1.0), max_seconds=left)
-        self.job.player.budget = Budget(caps, usd=old.usd, tokens=old.tokens)
+        self._keep(0.0)
+        self.job.player.budget = Budget(caps, usd=old.usd, tokens=old.tokens, within=old.within)
 
     def _end(self, status: Status, reason: str, proposal: str, evidence: Any) -> TuneResult:
         job, state = self.job, self.state
@@ -407,6 +412,12 @@ class _Sitting:
             "rejected": dict(result.rejected),
             "rounds": result.rounds,
             "train": list(result.train),
+    def _keep(self, share: float) -> None:
+        """Hold back a share of what the month still allows, as of the job's own caps."""
+        month = self.job.player.budget.within
+        if isinstance(month, Month):
+            month.keep(share)
+
         }
         ledger = job.player.ledger
         newest = next(row for row in jobs(ledger, kind=KIND) if row.job == result.job)
