@@ -45,6 +45,9 @@ def tune(
         list[str] | None,
         typer.Option("--transfer", help="Score the same brain with this model too; repeatable."),
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Tune even where nothing is new since the last job.")
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
@@ -76,12 +79,17 @@ def tune(
                 "max_tokens": max_tokens,
                 "max_seconds": max_seconds,
                 "transfer": tuple(transfer or ()),
+                "again": again,
             }
         )
     except ValidationError as error:
         first = error.errors()[0]
         option = str(first["loc"][0] if first["loc"] else "transfer").replace("_", "-")
         raise UsageError(f"--{option}: {first['msg']}", mend="See --help") from error
+    if job.review == "form":
+        raise UsageError(
+            "a form needs Prefect's server", mend="Run flows/tune.py; see docs/how-to/schedule.md"
+        )
     done = run_stages(job, progress=ProgressLine(quiet=quiet))
     typer.echo(done.text)
 

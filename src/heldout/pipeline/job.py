@@ -23,8 +23,9 @@ class Job(BaseModel):
     proposer: str = Field(default="", description="Model that reads failures and proposes edits")
     base_url: str = Field(default="", description="OpenAI-compatible endpoint of the model")
     set: str = Field(default="", description="Set of incidents; default: heldout.toml's")
-    review: Literal["wait", "auto"] = Field(
-        default="wait", description="wait for a person, or accept by policy and score"
+    review: Literal["wait", "auto", "form"] = Field(
+        default="wait",
+        description="wait for a person, accept by policy and score, or ask with a form (the flow)",
     )
     target: Literal["overlay", "base"] = Field(
         default="overlay", description="write to this model's overlay, or to the shared brain"
@@ -48,6 +49,7 @@ class Job(BaseModel):
         default=(), description="further models to score with the same brain, when accepted"
     )
     workers: int = Field(default=2, ge=1, le=64, description="processes that build worlds")
+    again: bool = Field(default=False, description="tune even where nothing is new")
 
     @model_validator(mode="after")
     def _seen_by_all(self) -> Self:
@@ -69,6 +71,15 @@ class Tuned(BaseModel):
     accepted: bool = False
     confirmed: bool = False
     sentence: str = ""
+    decided: str = ""
+    """What a person decided while the job waited, in words."""
+    score: bool = True
+    """Whether an accepted proposal is scored at once."""
+
+    @property
+    def to_score(self) -> bool:
+        """Accepted, and to be scored by the same job."""
+        return self.accepted and self.score
 
 
 class JobResult(BaseModel):

@@ -30,6 +30,7 @@ from heldout.tune.confirming import confirm, propose_brain
 from heldout.tune.context import Context, Gate, HeldoutLeak, State
 from heldout.tune.drafting import draft
 from heldout.tune.log import Entry, JobLog
+from heldout.tune.news import standing_of
 from heldout.tune.options import TuneOptions
 from heldout.tune.player import Player
 from heldout.tune.probing import probe_accepted, withdraw
@@ -95,11 +96,13 @@ async def tune(
     worked_on = _fingerprint(cases)
     recalled = recall(ledger, model, worked_on) if options.recall else Recalled()
     detail = {
+    named = proposer if isinstance(proposer, str) else ""
         "options": options.plain(),
-        "proposer": proposer if isinstance(proposer, str) else "",
+        "proposer": named,
         "pins": {"settings": settings.digest()},
         "cases": worked_on,
         "recalled": recalled.plain(),
+        "standing": standing_of(settings, options, named, tools.interface),
     }
     ledger.append("jobs", [_job_row(options, model, cases, base, "started", detail)])
     await ledger.aflush()
