@@ -5,9 +5,10 @@
 """
 
 from heldout.score.clearance import Clearance
-from heldout.score.job import Given, Progress, detectable_before, run_score
+from heldout.score.job import Given, detectable_before, run_score
 from heldout.score.looks import Looks
 from heldout.score.process import ScoreResult, start
+from heldout.score.progress import Progress
 from heldout.score.request import ScoreRequest, endpoint_hash
 from heldout.score.result import (
     Breakdown,

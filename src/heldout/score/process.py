@@ -22,7 +22,8 @@ from pydantic import ValidationError
 
 import heldout.errors
 from heldout.errors import ComparisonFailed, HeldoutError, UsageError
-from heldout.score.job import OnProgress, Progress, run_score
+from heldout.score.job import run_score
+from heldout.score.progress import OnProgress, Progress
 from heldout.score.request import ScoreRequest
 from heldout.score.result import Score
 from heldout.settings import Settings, load_settings, settings_from_plain

@@ -15,7 +15,7 @@ from heldout.settings import Settings
 from heldout.split import Case
 from heldout.stats import minimum_detectable_gain
 
-ExtraArm = Literal["noop", "placebo", "format"]
+ExtraArm = Literal["noop", "placebo", "format", "blind", "checklist", "memory", "evidence"]
 
 PRIMARY = "share of trap incidents of the test half that are solved, after against before"
 REDUCER = "majority of valid repeats; a tie is unsolved; fewer than two thirds valid is unpaired"
@@ -42,6 +42,14 @@ class ScoreRequest(BaseModel):
     after: str
     set: str = ""
     arms: tuple[ExtraArm, ...] = ("noop",)
+    where_possible: bool = False
+    """Leave out an arm that lacks what it is made from instead of refusing; recorded with why."""
+    blind: str = ""
+    """The brain of a blind tuning job, by its hash; empty is the newest of the same budget."""
+    checklist: str = ""
+    """Markdown that a person wrote."""
+    nearest: int = Field(default=3, ge=1, le=20)
+    """How many solved train incidents case memory puts into the prompt."""
     brains: dict[str, str] = Field(default_factory=dict)
     job: str = ""
     base_url: str = ""
