@@ -130,8 +130,12 @@ class TuneSettings(_Strict):
     )
     confirm_repeats: int = Field(default=2, ge=1, description="fresh repeats before a proposal")
     max_added_lines: int = Field(default=60, ge=1, description="lines that a job may add")
-    strategy: Literal["reflect", "blind"] = Field(
-        default="reflect", description="how edits are proposed; blind sees no failure"
+    strategy: Literal["reflect", "blind", "gepa"] = Field(
+        default="reflect",
+        description="how edits are proposed; blind sees no failure, gepa searches",
+    )
+    max_metric_calls: int = Field(
+        default=400, ge=1, description="investigations that the search of strategy gepa may spend"
     )
     candidates: int = Field(default=3, ge=1, le=12, description="drafts per cluster of failures")
     recall: bool = Field(

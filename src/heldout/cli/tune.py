@@ -25,7 +25,7 @@ def tune(
     ] = "overlay",
     strategy: Annotated[
         str,
-        typer.Option("--strategy", help="reflect, or blind (sees no failure): how to propose."),
+        typer.Option("--strategy", help="How to propose: reflect, blind (the placebo) or gepa."),
     ] = "",
     repeats: Annotated[
         int | None, typer.Option("--repeats", help="Investigations per incident.")

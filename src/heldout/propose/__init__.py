@@ -6,6 +6,7 @@ from heldout.propose.drafts import apply_draft, target_file
 from heldout.propose.memory import Rejected, remembered
 from heldout.propose.recall import Recalled, recall
 from heldout.propose.redact import Redactor, redactor_for
+from heldout.propose.searching import Found, Searching, SearchTerms, Trials
 from heldout.propose.shorten import SHORTEN, grown, no_shortening, shorten
 from heldout.propose.strategies import STRATEGIES, strategy
 from heldout.propose.strategy import Request, Strategy, readable_files
@@ -15,11 +16,15 @@ __all__ = [
     "STRATEGIES",
     "Cluster",
     "Failure",
+    "Found",
     "Recalled",
     "Redactor",
     "Rejected",
     "Request",
+    "SearchTerms",
+    "Searching",
     "Strategy",
+    "Trials",
     "apply_draft",
     "cluster",
     "digest",

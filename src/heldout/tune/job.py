@@ -15,7 +15,7 @@ from heldout.brain import Brain, load_brain
 from heldout.canaries import Watch, read_watch
 from heldout.errors import CanaryFound, CapReached, ConfigError, HeldoutError, UsageError
 from heldout.interface import Interface
-from heldout.propose import Recalled, cluster, next_cluster, recall, strategy, unread
+from heldout.propose import Recalled, Searching, cluster, next_cluster, recall, strategy, unread
 from heldout.run.caps import Budget, Caps
 from heldout.run.month import Month, open_month
 from heldout.run.play import ClientFactory
@@ -38,6 +38,7 @@ from heldout.tune.reading import measure, read_failures
 from heldout.tune.results import OnEvent, Status, TuneResult
 from heldout.tune.reviewing import reviewing
 from heldout.tune.screening import screen
+from heldout.tune.searching import search
 
 KIND = "tune"
 FOR_CONFIRMATION = 0.2
@@ -90,7 +91,7 @@ async def tune(
         options = replace(options, job=new_job_id())
     if any(case.side != "train" for case in cases) or not cases:
         raise UsageError("a job needs train-side cases, and only those", mend="Name another set")
-    strategy(options.strategy)
+    _require_strategy(options, cases)
     base = load_brain(settings.brain)
     remember_brain(ledger, base)
     worked_on = _fingerprint(cases)
@@ -148,6 +149,21 @@ async def _resume(
     if isinstance(tools.proposer, str):
         tools = replace(tools, proposer=detail["proposer"] or tools.proposer)
     return await _sit(settings, ledger, str(held.model), tools, cases, options, base, detail)
+
+
+def _require_strategy(options: TuneOptions, cases: Sequence[Case]) -> None:
+    """A strategy that there is, and one that searches with enough to search with."""
+    method = strategy(options.strategy)
+    if not isinstance(method, Searching):
+        return
+    least = method.least(len(cases))
+    if options.max_metric_calls < least:
+        raise UsageError(
+            f"'{method.name}' needs {least} investigations for its first proposal on"
+            f" {len(cases)} train incidents",
+            where=f"tune.max_metric_calls = {options.max_metric_calls}",
+            mend="Allow more, or take the strategy reflect",
+        )
 
 
 def _first_row(ledger: Ledger, job: str) -> JobRow:
@@ -271,6 +287,7 @@ class _Sitting:
     def __init__(self, job: Context, recalled: Recalled) -> None:
         self.job = job
         self.state = State(job.base, memory=list(recalled.memory), recalled=recalled)
+        self.searched = 0
         self.began = time.monotonic()
 
     async def run(self) -> TuneResult:
@@ -318,6 +335,7 @@ class _Sitting:
 
     async def _rounds(self) -> tuple[Status, str]:
         job, state, options = self.job, self.state, self.job.options
+        method = strategy(options.strategy)
         await measure(job, state, job.cases, 0)
         while True:
             if self._solved_share() >= options.saturated_at:
@@ -329,7 +347,12 @@ class _Sitting:
             if state.lines_left(options) < 1:
                 return "budget", f"{options.max_added_lines} added lines are used up"
             job.player.checkpoint()
-            reads = strategy(options.strategy).reads_failures
+            if isinstance(method, Searching):
+                ended = await self._search(method)
+                if ended:
+                    return ended
+                continue
+            reads = method.reads_failures
             if reads:
                 clusters = cluster(await read_failures(job, state))
             else:
@@ -355,9 +378,29 @@ class _Sitting:
         if best is None:
             state.tried[chosen.key] = state.tried.get(chosen.key, 0) + 1
             return
-        state.brain = best.brain
         state.answered.add(chosen.key)
         state.tried.clear()
+        await self._go_on_with(best.brain)
+
+    async def _search(self, method: Searching) -> tuple[Status, str] | None:
+        """One round of a strategy that searches; how the job ends where it is the last."""
+        job, state, most = self.job, self.state, self.job.options.max_metric_calls
+        left = most - self.searched
+        if left < method.least(len(job.cases)):
+            return "budget", f"the {most} investigations of the search are used up"
+        state.round += 1
+        job.tell("search", f"round {state.round}: {method.name}, at most {left} investigations")
+        outcome = await search(job, state, method, left)
+        self.searched += outcome.played
+        if outcome.accepted is None:
+            return "nothing_new", outcome.reason
+        await self._go_on_with(outcome.accepted.brain)
+        return None
+
+    async def _go_on_with(self, brain: Brain) -> None:
+        """Take an accepted brain as the present one, and see what it leaves unsolved."""
+        job, state = self.job, self.state
+        state.brain = brain
         state.stale.clear()
         unsolved = [case for case in job.cases if not state.solved.get(case.incident.id)]
         await measure(job, state, unsolved, state.round)

@@ -22,7 +22,8 @@ class TuneOptions:
     Caps are of the whole job; ``None`` is no cap. ``max_screen`` is how many investigations a
     candidate may cost on its target, and again on what passed, before "indecisive" becomes
     "rejected"; with the acceptance rule ``looks`` it is that many looks instead. ``cluster_tries``:
-    how many fruitless rounds a cluster gets.
+    how many fruitless rounds a cluster gets. ``max_metric_calls``: investigations that a strategy
+    which searches may spend on its search, beside what accepting its result costs.
     """
 
     job: str = ""
@@ -47,6 +48,7 @@ class TuneOptions:
     max_edit_lines: int = 8
     cluster_tries: int = 2
     gate_tries: int = 3
+    max_metric_calls: int = 400
     saturated_at: float = 1.0
     max_usd: float | None = None
     max_tokens: int | None = None
@@ -71,6 +73,7 @@ class TuneOptions:
             max_screen=tune.max_screen,
             confirm_repeats=tune.confirm_repeats,
             max_added_lines=tune.max_added_lines,
+            max_metric_calls=tune.max_metric_calls,
             saturated_at=tune.saturated_at,
             strategy=tune.strategy,
             recall=tune.recall,
