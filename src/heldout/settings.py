@@ -201,10 +201,6 @@ class BehaviourSettings(_Strict):
     )
 
 
-class _File(_Strict):
-    name: str = "heldout"
-    set: str = "prod_hard"
-    models: Models = Models()
 class MonthSettings(_Strict):
     """What all jobs, scores, runs and canaries may spend together in a calendar month (UTC)."""
 
@@ -221,6 +217,10 @@ class CanarySettings(_Strict):
     repeats: int = Field(default=3, ge=1, le=25, description="investigations per incident")
 
 
+class _File(_Strict):
+    name: str = "heldout"
+    set: str = "prod_hard"
+    models: Models = Models()
     agent: AgentSettings = AgentSettings()
     limits: LimitSettings = LimitSettings()
     run: RunSettings = RunSettings()
@@ -229,16 +229,16 @@ class CanarySettings(_Strict):
     score: ScoreSettings = ScoreSettings()
     gate: GateSettings = GateSettings()
     behaviour: BehaviourSettings = BehaviourSettings()
-
-
-@dataclass(frozen=True, slots=True)
-class Settings:
     month: MonthSettings = MonthSettings()
     canary: CanarySettings = CanarySettings()
 
 
 NO_RESULT = frozenset({"month", "canary"})
 """Tables that decide no result of a run, job or score: they may change under one that goes on."""
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
     """A project: its root folder and everything ``heldout.toml`` says."""
 
     root: Path
@@ -253,12 +253,12 @@ NO_RESULT = frozenset({"month", "canary"})
     score: ScoreSettings = field(default_factory=ScoreSettings)
     gate: GateSettings = field(default_factory=GateSettings)
     behaviour: BehaviourSettings = field(default_factory=BehaviourSettings)
+    month: MonthSettings = field(default_factory=MonthSettings)
+    canary: CanarySettings = field(default_factory=CanarySettings)
 
     @property
     def brain(self) -> Path:
         """The brain that is tuned."""
-    month: MonthSettings = field(default_factory=MonthSettings)
-    canary: CanarySettings = field(default_factory=CanarySettings)
         return self.root / "brain"
 
     @property

@@ -96,14 +96,14 @@ async def tune(
     remember_brain(ledger, base)
     worked_on = _fingerprint(cases)
     recalled = recall(ledger, model, worked_on) if options.recall else Recalled()
-    detail = {
     named = proposer if isinstance(proposer, str) else ""
+    detail = {
         "options": options.plain(),
         "proposer": named,
         "pins": {"settings": settings.digest()},
         "cases": worked_on,
-        "recalled": recalled.plain(),
         "standing": standing_of(settings, options, named, tools.interface),
+        "recalled": recalled.plain(),
     }
     ledger.append("jobs", [_job_row(options, model, cases, base, "started", detail)])
     await ledger.aflush()
@@ -222,6 +222,8 @@ async def _sit(
     paid, spent = cost(ledger, job=options.job), log.spent()
     usd = None if paid.total_usd is None or spent.usd is None else paid.total_usd + spent.usd
     tokens = paid.total_tokens + spent.tokens
+    month = open_month(settings, ledger)
+    caps = _caps(options, 1.0 - FOR_CONFIRMATION)
     tell = tools.on_event
     player = Player(
         settings=settings,
@@ -241,8 +243,6 @@ async def _sit(
     job = Context(
         options, model, tools.interface.name, base, ordered, log, player, client, tools.gate, tell
     )
-    month = open_month(settings, ledger)
-    caps = _caps(options, 1.0 - FOR_CONFIRMATION)
     try:
         async with reviewing(settings, watch) as reviewer:
             recalled = Recalled.from_plain(detail.get("recalled", {}))
@@ -292,6 +292,7 @@ class _Sitting:
 
     async def run(self) -> TuneResult:
         """The whole job; a cap or a leak ends it with a result."""
+        self._keep(FOR_CONFIRMATION)
         try:
             status, reason = await self._rounds()
         except CapReached as error:
@@ -312,7 +313,6 @@ class _Sitting:
             return self._end("nothing_new", f"{why}, so nothing is proposed", "", evidence)
         return self._end(status, reason, propose_brain(self.job, self.state, evidence), evidence)
 
-        self._keep(FOR_CONFIRMATION)
     async def _evidence(self) -> tuple[dict[str, Any], str]:
         """Measure and probe what was accepted; returns the evidence and why it may not be shown.
 
@@ -411,6 +411,12 @@ class _Sitting:
         counted = [one for one in solved if one is not None]
         return sum(counted) / len(counted) if counted else 0.0
 
+    def _keep(self, share: float) -> None:
+        """Hold back a share of what the month still allows, as of the job's own caps."""
+        month = self.job.player.budget.within
+        if isinstance(month, Month):
+            month.keep(share)
+
     def _full_budget(self) -> None:
         """Open the caps' last share for the final measurement."""
         old, options = self.job.player.budget, self.job.options
@@ -458,12 +464,6 @@ class _Sitting:
             "rejected": dict(result.rejected),
             "rounds": result.rounds,
             "train": list(result.train),
-    def _keep(self, share: float) -> None:
-        """Hold back a share of what the month still allows, as of the job's own caps."""
-        month = self.job.player.budget.within
-        if isinstance(month, Month):
-            month.keep(share)
-
         }
         ledger = job.player.ledger
         newest = next(row for row in jobs(ledger, kind=KIND) if row.job == result.job)
