@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from heldout.report.over_time import OverTime
 from heldout.score import Score
 from heldout.store.queries import DecisionRow
 
@@ -161,6 +162,8 @@ class ReportData:
     """Scores that were begun and not ended."""
     wishes: tuple[str, ...] = ()
     """What the graph or the tools should gain, from usage on train."""
+    over_time: OverTime | None = None
+    """The model's other looks, the brain's lines and their origin, and what it all cost."""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property

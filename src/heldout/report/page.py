@@ -10,13 +10,15 @@ import jinja2
 from markupsafe import Markup
 
 import heldout
-from heldout.compare.text import p_value, points
+from heldout.compare.text import p_value, percent, points
 from heldout.errors import HeldoutError
 from heldout.report import rows
 from heldout.report.data import ReportData
 from heldout.report.figures import cost_figure, course_figure, incidents_figure, rates_figure
 from heldout.report.gather import gather
 from heldout.report.history import WITHHELD
+from heldout.report.over_time.figure import looks_figure
+from heldout.report.over_time.text import brain_head, difference, look_notes
 from heldout.settings import Settings
 from heldout.store import Ledger
 from heldout.terminal import visible
@@ -57,6 +59,7 @@ def render_html(data: ReportData) -> str:
     figures = {
         "rates": rates_figure(score) if score else "",
         "incidents": incidents_figure(score) if score else "",
+        "looks": looks_figure(data.over_time.looks) if data.over_time else "",
         "course": course_figure(tuning) if tuning and len(tuning.course) > 1 else "",
         "cost": cost_figure(tuning, score)
         if tuning and any(s.tokens for s in tuning.stages)
@@ -90,6 +93,10 @@ def _environment() -> jinja2.Environment:
     environment.filters.update(
         visible=visible,
         p=p_value,
+        rate=percent,
+        segment=difference,
+        lookwords=look_notes,
+        brainhead=brain_head,
         points=points,
         points_short=rows.points_short,
         pct=rows.percent,
@@ -97,6 +104,7 @@ def _environment() -> jinja2.Environment:
         moment=rows.moment,
         duration=rows.duration,
         thousands=rows.thousands,
+        tokens=rows.tokens,
         reasons=lambda counts: visible(rows.reasons(counts)),
         exclusions=lambda excluded: visible(rows.exclusions(excluded)),
         kind=rows.kind,

@@ -48,6 +48,15 @@ def thousands(value: int) -> str:
     return f"{value:,}".replace(",", "\u202f")
 
 
+def tokens(value: int) -> str:
+    """Tokens to three digits: ``13.4 M``, ``212 k``."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size:
+            scaled = value / size
+            return f"{scaled:.1f} {unit}" if scaled < 100 else f"{scaled:.0f} {unit}"
+    return str(value)
+
+
 def percent(value: float | None) -> str:
     """A share without decimals."""
     return "undefined" if value is None else f"{100 * value:.0f} %"

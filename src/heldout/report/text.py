@@ -7,6 +7,7 @@ import textwrap
 from heldout.compare.text import p_value, percent, points, table
 from heldout.report import rows
 from heldout.report.data import EditView, ReportData, Tuning
+from heldout.report.over_time.text import parts
 from heldout.score import Score
 from heldout.terminal import visible
 
@@ -30,6 +31,8 @@ def render_text(data: ReportData, *, diff: bool = False) -> str:
         blocks += ["", _others(data.score, data.others)]
     if data.tuning is not None:
         blocks += ["", _tuning(data.tuning)]
+    if data.over_time is not None:
+        blocks += [line for part in parts(data.over_time) for line in ("", part)]
     if data.wishes:
         blocks += ["", "what the graph or the tools should gain, from usage on train"]
         blocks += [_wrap(f"- {wish}") for wish in data.wishes]

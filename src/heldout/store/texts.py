@@ -56,6 +56,12 @@ def remember_brain(ledger: Ledger, brain: Brain) -> str:
     return brain.hash
 
 
+def first_brain(ledger: Ledger) -> tuple[Brain, int] | None:
+    """The first brain that a ledger kept, and when (microseconds, UTC); ``None`` without one."""
+    rows = ledger.read('SELECT hash, "at" FROM brains ORDER BY rowid LIMIT 1')
+    return (brain(ledger, rows[0]["hash"]), int(rows[0]["at"])) if rows else None
+
+
 def brain(ledger: Ledger, digest: str) -> Brain:
     """A brain by its hash or the beginning of it; a damaged or unknown one is a StoreError."""
     rows = ledger.read("SELECT hash, blob FROM brains WHERE starts_with(hash, ?)", [digest])
