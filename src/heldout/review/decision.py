@@ -91,14 +91,16 @@ def accept(
     *,
     only: Sequence[str] = (),
     branch: str = "",
+    seen: str = "",
 ) -> Accepted:
     """Accept a proposal, or ``only`` some of its edits, and write the brain (or a ``branch``).
 
     Part of a proposal is a brain that nobody has gated: it passes the gate first or is refused. So
-    does one for a brain in which another model's overlay has changed since.
+    does one for a brain in which another model's overlay has changed since. ``seen`` is the hash
+    of the diff that the reviewer had on the screen; another is refused.
     """
     proposed = open_proposal(ledger, proposal_id)
-    _undecided(proposed.row)
+    require_open(proposed.row, seen)
     after = _chosen(settings, proposed, only)
     before, after = onto_brain_in_use(settings, proposed.before, after, proposed.row.model or "")
     remember_brain(ledger, before)
@@ -117,23 +119,22 @@ def accept(
 def reject(ledger: Ledger, proposal_id: str, reviewer: Reviewer, *, seen: str = "") -> str:
     """Reject a proposal; its edits are remembered as refused by a person. Returns its id."""
     proposed = open_proposal(ledger, proposal_id)
-    _undecided(proposed.row)
-    require_seen(proposed.row, seen)
+    require_open(proposed.row, seen)
     _decide(ledger, proposed, "reject", reviewer, (), {"after": "", "commit": ""})
     return proposed.row.proposal
 
 
-def _undecided(row: ProposalRow) -> None:
+def require_open(row: ProposalRow, seen: str = "") -> None:
+    """Refuse what is decided already, and another diff than the one that ``seen`` is the hash of.
+
+    Without ``seen`` the reviewer named the proposal, whose id holds the hash.
+    """
     if row.decision is not None:
         raise UsageError(
             f"already decided: {row.decision.action} by {row.decision.name}",
             where=row.proposal,
             mend="'heldout revert HASH' takes an accepted brain back",
         )
-
-
-def require_seen(row: ProposalRow, seen: str) -> None:
-    """Refuse a decision on another diff than the one that ``seen`` is the hash of, if it is."""
     if seen and seen != row.diff_hash:
         raise UsageError(
             "the diff is not the one that you were shown",

@@ -47,6 +47,15 @@ def onto_brain_in_use(
     )
 
 
+def has_a_place(settings: Settings, before: Brain, after: Brain, model: str) -> bool:
+    """Whether :func:`onto_brain_in_use` takes the change, as far as the gate does not object."""
+    current = load_brain(settings.brain)
+    if current.hash in {before.hash, after.hash}:
+        return True
+    pairs = ((before, after), (after, before)) if model else ()
+    return any(carried_over(one, two, current, model) is not None for one, two in pairs)
+
+
 def _where(before: Brain, current: Brain, model: str) -> str:
     names = ", ".join(changed(before, current)[:3]) or "brain.toml"
     return names if alike(before, current, model) else f"{names}, which {model} reads"
