@@ -186,14 +186,10 @@ def _unfinished(ledger: Ledger, name: str, asked: dict[str, Any]) -> bool:
     """True for a job that did not end, or was accepted by policy and is not scored yet."""
     from heldout.store.queries import jobs, proposals, scores
 
-    states = [row.status for row in jobs(ledger, kind="tune") if row.job == name]
-    if not states or states[0] in OPEN:
+    states = [row for row in jobs(ledger, kind="tune") if row.job == name]
+    if not states or states[0].unfinished:
         return True
     if asked.get("review") != "auto" or not proposals(ledger, job=name):
         return False
     ended = {row.model for row in scores(ledger, job=name) if row.ended is not None}
     return len(ended) < 1 + len(asked.get("transfer") or ())
-
-
-OPEN = ("started", "running", "resumed", "interrupted")
-"""States of a tuning job that did not come to its end."""

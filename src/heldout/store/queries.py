@@ -27,6 +27,11 @@ class JobRow:
     detail: Any
     at: int
 
+    @property
+    def unfinished(self) -> bool:
+        """True for one that did not come to its end; it can be resumed."""
+        return self.status in ("started", "running", "resumed", "interrupted")
+
 
 @dataclass(frozen=True, slots=True)
 class RunRow:
