@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,8 +19,27 @@ def score(
         str, typer.Option("--after", help="Brain after; default: the brain in use.")
     ] = "",
     arms: Annotated[
-        str, typer.Option("--arms", help="Further arms of noop, placebo, format; comma-separated.")
+        str,
+        typer.Option(
+            "--arms",
+            help="Further arms, comma-separated: noop, placebo, format, blind, checklist, memory, "
+            "evidence; or all that can be made. See docs/how-to/evidence.md.",
+        ),
     ] = "noop",
+    blind: Annotated[
+        str,
+        typer.Option(
+            "--blind", help="Brain of a blind tuning job; default: the newest of the same budget."
+        ),
+    ] = "",
+    checklist: Annotated[
+        Path | None,
+        typer.Option("--checklist", help="A person's page of Markdown, as an arm of its own."),
+    ] = None,
+    nearest: Annotated[
+        int,
+        typer.Option("--nearest", help="Solved train incidents in a prompt of arm memory."),
+    ] = 3,
     set_name: SetName = "",
     base_url: BaseUrl = "",
     skip_exhausted: Annotated[
@@ -46,7 +66,10 @@ def score(
             model=model,
             before=before,
             after=after,
-            arms=tuple(arm for arm in arms.split(",") if arm),
+            arms=tuple(arm.strip() for arm in arms.split(",") if arm.strip()),
+            blind=blind,
+            checklist=checklist,
+            nearest=nearest,
             set=set_name,
             base_url=base_url,
             skip_exhausted=skip_exhausted,

@@ -33,6 +33,9 @@ class Scoring:
     before: str = ""
     after: str = ""
     arms: tuple[str, ...] = ("noop",)
+    blind: str = ""
+    checklist: Path | None = None
+    nearest: int = 3
     set: str = ""
     base_url: str = ""
     skip_exhausted: bool = False
@@ -51,10 +54,11 @@ class Scored:
 
 def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
     """Score two brains on the held-out half; by default the last decision's before and after."""
-    from heldout.score import ScoreRequest
+    from heldout.score import ScoreRequest, wished
     from heldout.store import Ledger
 
     model = asked.model or settings.models.agent
+    page = _page(asked.checklist)
     say("building worlds")
     build_worlds(settings)
     with Ledger.open(settings.ledger) as ledger:
@@ -66,7 +70,8 @@ def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
                 "before": before,
                 "after": after,
                 "job": job,
-                "arms": asked.arms,
+                **wished(asked.arms, blind=asked.blind, checklist=page),
+                "nearest": asked.nearest,
                 "set": asked.set or settings.set,
                 "base_url": asked.base_url or settings.models.base_url,
                 "skip_exhausted": asked.skip_exhausted,
@@ -81,6 +86,20 @@ def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
     result = start_score(settings, request, say)
     text, path = write_report_of(settings, result.score)
     return Scored(result, text, path)
+
+
+def _page(path: Path | None) -> str:
+    """A person's checklist as text; empty without one."""
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"the checklist cannot be read ({type(error).__name__})",
+            where=str(path),
+            mend="Name a Markdown file in UTF-8",
+        ) from error
 
 
 def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> tuple[str, str, str]:

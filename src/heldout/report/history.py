@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -36,7 +35,7 @@ def tuning_of(ledger: Ledger, job: str) -> Tuning | None:
     rejected = tuple(edit for edit in edits if edit.fate in ("rejected", "set aside"))
     runs = queries.runs(ledger, job=job)
     detail = newest.detail if isinstance(newest.detail, dict) else {}
-    first = _first(ledger, job)
+    first = queries.begun(ledger, job, TUNE)
     return Tuning(
         job=job,
         model=newest.model or "",
@@ -55,16 +54,6 @@ def tuning_of(ledger: Ledger, job: str) -> Tuning | None:
         started=first.at if first else newest.at,
         ended=newest.at,
     )
-
-
-def _first(ledger: Ledger, job: str) -> JobRow | None:
-    rows = ledger.read(
-        "SELECT * FROM jobs WHERE job = ? AND kind = ? ORDER BY rowid LIMIT 1", [job, TUNE]
-    )
-    if not rows:
-        return None
-    detail = rows[0].pop("detail_json")
-    return JobRow(**rows[0], detail=json.loads(detail) if detail else None)
 
 
 def _strategy(first: JobRow | None) -> str:

@@ -9,8 +9,9 @@ from heldout.score.job import Given, detectable_before, run_score
 from heldout.score.looks import Looks
 from heldout.score.process import ScoreResult, start
 from heldout.score.progress import Progress
-from heldout.score.request import ScoreRequest, endpoint_hash
+from heldout.score.request import ScoreRequest, endpoint_hash, wished
 from heldout.score.result import (
+    ArmRow,
     Breakdown,
     Controls,
     EvidenceClass,
@@ -20,6 +21,7 @@ from heldout.score.result import (
 )
 
 __all__ = [
+    "ArmRow",
     "Breakdown",
     "Clearance",
     "Controls",
@@ -36,4 +38,5 @@ __all__ = [
     "read_score",
     "run_score",
     "start",
+    "wished",
 ]

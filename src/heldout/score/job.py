@@ -39,6 +39,7 @@ from heldout.score.progress import Merged, OnProgress, Progress
 from heldout.score.request import ScoreRequest, endpoint, endpoint_hash
 from heldout.score.result import Score
 from heldout.score.supplying import lined_up, train_of
+from heldout.score.table import arm_rows
 from heldout.score.views import (
     Material,
     breakdown,
@@ -392,7 +393,7 @@ def _result(
     opening: _Opening,
     material: Material,
 ) -> Score:
-    material = _with_both_arms(material)
+    material = _with_every_arm(material, opening)
     trap_ids, control_ids = material.ids(trap=True), material.ids(trap=False)
     traps = material.compare(trap_ids)
     controls = material.compare(control_ids) if control_ids else None
@@ -441,12 +442,13 @@ def _result(
         cpu_seconds=0.0,
         usd=None if None in prices else sum(price or 0.0 for price in prices),
         clearance=opening.clearance,
+        table=arm_rows(material, looks=opening.looks.number, margin=settings.score.harm_margin),
     )
 
 
-def _with_both_arms(material: Material) -> Material:
+def _with_every_arm(material: Material, opening: _Opening) -> Material:
     """An arm without any outcome (everything absent) is an empty arm, not a missing one."""
-    empty: dict[str, Any] = {"before": [], "after": []}
+    empty: dict[str, Any] = {arm.name: [] for plan in opening.plans for arm in plan.arms}
     return replace(material, outcomes={**empty, **material.outcomes})
 
 

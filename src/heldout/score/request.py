@@ -70,6 +70,20 @@ class ScoreRequest(BaseModel):
         return brains
 
 
+def wished(names: Sequence[str], *, blind: str = "", checklist: str = "") -> dict[str, Any]:
+    """The request's fields for arms as people name them.
+
+    ``all`` is every arm that can be made; what is given for an arm asks for it too.
+    """
+    given = {"blind": blind, "checklist": checklist}
+    asked = [name for name in names if name != "all"]
+    asked += [name for name, one in given.items() if one and name not in asked]
+    every = "all" in names
+    if every:
+        asked += [name for name in get_args(ExtraArm) if name not in asked]
+    return {"arms": tuple(dict.fromkeys(asked)), "where_possible": every, **given}
+
+
 def endpoint(
     settings: Settings,
     request: ScoreRequest,

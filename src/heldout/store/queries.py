@@ -274,6 +274,13 @@ def jobs(ledger: Ledger, *, model: str | None = None, kind: str | None = None) -
     return [JobRow(**_typed(row)) for row in ledger.read(sql, params)]
 
 
+def begun(ledger: Ledger, job: str, kind: str) -> JobRow | None:
+    """A job as it began, with what it was asked for; ``None`` when the ledger does not know it."""
+    sql = "SELECT * FROM jobs WHERE job = ? AND kind = ? ORDER BY rowid LIMIT 1"
+    rows = ledger.read(sql, [job, kind])
+    return JobRow(**_typed(rows[0])) if rows else None
+
+
 def runs(
     ledger: Ledger,
     *,
