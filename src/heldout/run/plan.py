@@ -14,7 +14,7 @@ from heldout.run.arm import Arm as Arm
 from heldout.settings import Mode, Reducer, Settings, Wire
 from heldout.split import Case
 
-Purpose = Literal["train", "screen", "confirm", "score", "probe"]
+Purpose = Literal["train", "screen", "confirm", "score", "probe", "canary"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,12 +30,14 @@ from heldout.stats.paired import (
 from heldout.stats.power import DetectableGain, mcnemar_power, minimum_detectable_gain
 from heldout.stats.rates import Interval, clopper_pearson, cluster_rate, wilson
 
+from heldout.stats.strata import Stratum, noticeable_change, signed_rank, stratified_exact
 __all__ = [
     "DetectableGain",
     "Evidence",
     "Harm",
     "Interval",
     "adjusted_p",
+    "Stratum",
     "clean_pairs",
     "clopper_pearson",
     "cluster_difference",
@@ -53,7 +55,10 @@ __all__ = [
     "mover_difference",
     "outcome",
     "sign_evidence",
+    "noticeable_change",
     "tango_interval",
     "wilson",
+    "signed_rank",
+    "stratified_exact",
     "worst_case_p",
 ]
