@@ -64,6 +64,7 @@ def keys() -> list[str]:
         "score": settings.ScoreSettings,
         "gate": settings.GateSettings,
         "behaviour": settings.BehaviourSettings,
+        "review": settings.ReviewSettings,
     }
     for part, model in parts.items():
         for name, field in model.model_fields.items():

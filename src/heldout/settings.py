@@ -201,6 +201,17 @@ class BehaviourSettings(_Strict):
     )
 
 
+class ReviewSettings(_Strict):
+    """How people are told that a proposal waits."""
+
+    webhook: str = Field(
+        default="HELDOUT_WEBHOOK_URL",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="environment variable that holds the address which is sent a message when a "
+        "proposal waits; unset sends none",
+    )
+
+
 class MonthSettings(_Strict):
     """What all jobs, scores, runs and canaries may spend together in a calendar month (UTC)."""
 
@@ -229,11 +240,12 @@ class _File(_Strict):
     score: ScoreSettings = ScoreSettings()
     gate: GateSettings = GateSettings()
     behaviour: BehaviourSettings = BehaviourSettings()
+    review: ReviewSettings = ReviewSettings()
     month: MonthSettings = MonthSettings()
     canary: CanarySettings = CanarySettings()
 
 
-NO_RESULT = frozenset({"month", "canary"})
+NO_RESULT = frozenset({"month", "canary", "review"})
 """Tables that decide no result of a run, job or score: they may change under one that goes on."""
 
 
@@ -253,6 +265,7 @@ class Settings:
     score: ScoreSettings = field(default_factory=ScoreSettings)
     gate: GateSettings = field(default_factory=GateSettings)
     behaviour: BehaviourSettings = field(default_factory=BehaviourSettings)
+    review: ReviewSettings = field(default_factory=ReviewSettings)
     month: MonthSettings = field(default_factory=MonthSettings)
     canary: CanarySettings = field(default_factory=CanarySettings)
 

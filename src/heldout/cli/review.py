@@ -37,6 +37,9 @@ def review(
     serve: Annotated[
         bool, typer.Option("--serve", help="As a page in a browser on this machine.")
     ] = False,
+    comment: Annotated[
+        bool, typer.Option("--comment", help="As a comment in GitHub's Markdown.")
+    ] = False,
     port: Annotated[
         int, typer.Option("--port", help="Of the page; 0: any that is free.", min=0, max=65535)
     ] = 0,
@@ -60,6 +63,8 @@ def review(
         raise UsageError("more than one decision", mend="Choose --accept, --reject or --amend")
     if (accept or reject or amend) and not proposal:
         raise UsageError("which proposal?", mend="'heldout review' lists them")
+    if comment and not proposal:
+        raise UsageError("which proposal is commented on?", mend="'heldout review' lists them")
     if (only or branch) and not accept:
         raise UsageError("--only and --branch go with --accept", mend="Add --accept")
     if serve and (accept or reject or amend):
@@ -80,6 +85,10 @@ def review(
             typer.echo(f"Accepted {done.proposal}: {done.after[:12]} written to {where}")
         elif reject:
             typer.echo(f"Rejected {reject_it(ledger, proposal, Reviewer(name, reason))}")
+        elif comment:
+            from heldout.review.announcing import comment_on
+
+            typer.echo(comment_on(settings, ledger, proposal), nl=False)
         elif proposal:
             _show(page(ledger, proposal))
         else:

@@ -102,6 +102,7 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
     from heldout.gate import GateProcess
     from heldout.graph import open_interface
     from heldout.review import AUTO, Reviewer, accept
+    from heldout.review.announcing import announce
     from heldout.split import declare_process
     from heldout.store import Ledger
     from heldout.store.queries import proposal as find_proposal
@@ -136,6 +137,8 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
         if accepted and find_proposal(ledger, done.proposal).decision is None:
             why = "accepted by policy 'auto', not by a person"
             accept(settings, ledger, done.proposal, Reviewer(AUTO, why))
+        elif done.proposal and not accepted:
+            await announce(settings, ledger, done.proposal, say.note)
     refused = ", ".join(f"{count} by {kind}" for kind, count in sorted(done.rejected.items()))
     return Tuned(
         job=done.job,

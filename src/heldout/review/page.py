@@ -198,5 +198,5 @@ def harm_sentence(evidence: Mapping[str, Any]) -> str:
     bound = harm_upper_bound(broken, incidents)
     return (
         f"fixed {controls.get('fixed_incidents', 0)}, broken {broken} of {incidents} on train: at "
-        f"most {bound:.0%} of such incidents break (95 %, one-sided)"
+        f"most {100 * bound:.0f} % of such incidents break (95 %, one-sided)"
     )

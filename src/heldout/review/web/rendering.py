@@ -26,6 +26,11 @@ def stylesheet() -> str:
     return (_TEMPLATES / "review.css").read_text(encoding="utf-8")
 
 
+def brief(sentence: str) -> str:
+    """A sentence of a probe without the figures that it has in brackets."""
+    return sentence.split(" (", 1)[0]
+
+
 @cache
 def _environment() -> jinja2.Environment:
     environment = jinja2.Environment(
@@ -36,4 +41,5 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["visible"] = lambda text: visible(text, LONGEST)
+    environment.filters["brief"] = brief
     return environment
