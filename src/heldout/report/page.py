@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from functools import cache
 from pathlib import Path
 
@@ -11,7 +10,6 @@ from markupsafe import Markup
 
 import heldout
 from heldout.compare.text import p_value, percent, points
-from heldout.errors import HeldoutError
 from heldout.report import rows
 from heldout.report.data import ReportData
 from heldout.report.figures import cost_figure, course_figure, incidents_figure, rates_figure
@@ -19,6 +17,8 @@ from heldout.report.gather import gather
 from heldout.report.history import WITHHELD
 from heldout.report.over_time.figure import looks_figure
 from heldout.report.over_time.text import brain_head, difference, look_notes
+from heldout.report.saving import write_page
+from heldout.report.transfer import part
 from heldout.settings import Settings
 from heldout.store import Ledger
 from heldout.terminal import visible
@@ -35,22 +35,7 @@ def write_report(settings: Settings, ledger: Ledger, name: str = "") -> Path:
 def save(data: ReportData, directory: Path) -> Path:
     """Render and write one report."""
     stem = data.score.score if data.score else (data.tuning.job if data.tuning else "report")
-    path = directory / f"{stem}.html"
-    part = path.with_suffix(".part")
-    text = render_html(data)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise HeldoutError(
-            f"the report cannot be written ({error.strerror})",
-            where=str(path),
-            mend="Free space or check the permissions; 'heldout report' writes it again",
-        ) from error
-    return path
+    return write_page(directory / f"{stem}.html", render_html(data))
 
 
 def render_html(data: ReportData) -> str:
@@ -74,8 +59,8 @@ def render_html(data: ReportData) -> str:
             t=tuning,
             figures={name: Markup(svg) for name, svg in figures.items()},
             worked=rows.worked_rows(score) if score else [],
-            arm_notes=rows.ARM_NOTES,
             withheld=WITHHELD,
+            transfer=part(data.transfer),
             version=heldout.__version__,
         )
     )

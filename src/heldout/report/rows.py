@@ -8,13 +8,10 @@ from datetime import UTC, datetime
 from heldout.compare.text import change, share
 from heldout.report.data import OpView
 from heldout.score import Score
+from heldout.score.arms import ARMS
 from heldout.stats import Interval
 
-ARM_NOTES = {
-    "noop": "the brain before, once more with other seeds: run-to-run noise",
-    "placebo": "as many lines as the change, about something else",
-    "format": "the brain before with other list marks and headings",
-}
+ARM_NOTES = {name: arm.what for name, arm in ARMS.items()}
 _KINDS = {
     "fault": "fault: ", "family": "family: ", "trap": "trap: ",
     "fault seen": "", "family seen": "", "trap seen": "",
