@@ -28,6 +28,7 @@ from heldout.cli import (
     serve,
     show,
     status,
+    transfer,
     tune,
     usage,
 )
@@ -46,7 +47,7 @@ app = typer.Typer(
 )
 
 VERBS = (init, doctor, build, ingest, run_verb, work, tune, resume, check, allow, review, release,
-         score, canary, report, compare, judge, show, usage, export, serve,
+         score, transfer, canary, report, compare, judge, show, usage, export, serve,
          status)  # fmt: skip
 for module in VERBS:
     module.register(app)

@@ -8,7 +8,7 @@ from heldout.transfer.estimate import Estimate, estimate
 from heldout.transfer.job import Asked, stored, transfer
 from heldout.transfer.lineup import Lineup, line_up
 from heldout.transfer.table import Carried, Cell, Column, Table, carried, read_table
-from heldout.transfer.text import render_table
+from heldout.transfer.text import render_estimate, render_markdown, render_table
 
 __all__ = [
     "Asked",
@@ -22,6 +22,8 @@ __all__ = [
     "estimate",
     "line_up",
     "read_table",
+    "render_estimate",
+    "render_markdown",
     "render_table",
     "stored",
     "transfer",

@@ -47,7 +47,7 @@ class Estimate:
     def detectable(self) -> DetectableGain:
         """What one cell can show at p < 0.05 over all tuned cells of the table."""
         alpha = 0.05 / (len(self.owners) * len(self.columns))
-        return minimum_detectable_gain(self.traps or self.incidents, alpha=alpha)
+        return minimum_detectable_gain(self.traps or self.incidents, alpha=float(f"{alpha:.2g}"))
 
 
 def estimate(settings: Settings, ledger: Ledger | None, asked: Asked) -> Estimate:

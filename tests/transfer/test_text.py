@@ -1,0 +1,88 @@
+"""A table in words: evidence first, cells against the shared brain, incident by incident."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from tests.transfer.tables import ONE, TWO, made
+
+from heldout.errors import StoreError
+from heldout.transfer import carried, read_table, render_markdown, render_table
+from heldout.transfer.text import NOT_EVIDENCE
+
+
+def one_line(text: str) -> str:
+    """Without line breaks."""
+    return " ".join(text.split())
+
+
+def test_the_class_of_evidence_comes_first():
+    """Before any figure stands what the figures can be evidence of."""
+    text = render_table(made())
+    assert text.startswith("Real model: openai/one@low")
+    assert NOT_EVIDENCE not in one_line(text)
+    assert "look 1 of 5 (score s-1)" in text
+
+
+def test_train_is_said_to_be_no_evidence():
+    """A table of train says that its incidents are those that the brains were chosen by."""
+    text = one_line(render_table(made("train")))
+    assert NOT_EVIDENCE in text
+    assert "look 1" not in text
+
+
+def test_every_cell_and_what_carries_over_is_told():
+    """Fixed and broken against the shared brain with the same model, then the incidents by name."""
+    text = one_line(render_table(made()))
+    assert "7 fixed, 0 broken p = 0.016, adjusted 0.062" in text
+    assert "3 fixed, 1 broken p = 0.62, adjusted 1" in text
+    assert (
+        "Of 7 trap incidents that the brain tuned for openai/one@low fixed there, with llama/two "
+        "it fixes 2; 1 that model solves without it, 3 stay unsolved, 1 break. 1 more are fixed "
+        "there only."
+    ) in text
+    assert "carry over: inc-4, inc-5" in text
+    assert "do not: inc-6, inc-7, inc-8" in text
+    assert "break: inc-3" in text
+    assert "there only: inc-9" in text
+
+
+def test_a_brain_whose_own_model_did_not_play_has_nothing_to_carry_over():
+    """Without the owner's column nobody knows what was fixed there."""
+    table = made()
+    assert [(one.owner, one.model) for one in carried(table)] == [(ONE, TWO), (TWO, ONE)]
+    alone = replace(table, columns=table.columns[1:])
+    assert [(one.owner, one.model) for one in carried(alone)] == []
+
+
+def test_an_unknown_price_is_said():
+    """A cost that is not known is never printed as zero."""
+    table = made()
+    unpriced = replace(table, columns=(replace(table.columns[0], usd=None), table.columns[1]))
+    assert "unknown USD" in render_table(unpriced)
+    assert "0.60 USD" in render_table(table)
+
+
+def test_hostile_names_stay_text():
+    """A model's or a set's name cannot move the cursor."""
+    assert "\x1b" not in render_table(made(set="a\x1b[2Jb"))
+
+
+def test_markdown_is_one_table_and_notes():
+    """For a page: a row per brain, a column per model, and everything that must be said."""
+    text = render_markdown(made())
+    assert text.splitlines()[0] == f"| brain | {ONE} | {TWO} |"
+    assert text.splitlines()[1] == "|---|---|---|"
+    assert "| shared brain | 2 of 10 | 4 of 10 |" in text
+    assert "- Real model: openai/one@low" in text
+
+
+def test_a_stored_table_comes_back_as_it_was():
+    """Plain data carries the incidents too; what does not fit is a StoreError."""
+    table = made()
+    plain = table.plain()
+    assert plain["carried"][0]["fixed"] == ["inc-4", "inc-5"]
+    assert read_table(plain) == table
+    with pytest.raises(StoreError, match="cannot be read"):
+        read_table({"transfer": 3})
