@@ -14,7 +14,6 @@ from heldout.report.over_time import OverTime
 from heldout.score import Score
 from heldout.store.queries import DecisionRow
 from heldout.transfer import Table
-from heldout.transfer import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,8 +199,6 @@ class ReportData:
     """Scores that were begun and not ended."""
     wishes: tuple[str, ...] = ()
     """What the graph or the tools should gain, from usage on train."""
-    transfer: Table | None = None
-    """The brains that were tuned here with each model, where a table of the score's brain is."""
     transfer: Table | None = None
     """The brains that were tuned here with each model, where a table of the score's brain is."""
     over_time: OverTime | None = None

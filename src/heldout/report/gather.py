@@ -13,7 +13,6 @@ from heldout.report.history import TUNE, tuning_of
 from heldout.report.judges import judge_notes
 from heldout.report.over_time import over_time
 from heldout.report.transfer import table_beside
-from heldout.report.transfer import table_beside
 from heldout.report.wishes import wishes
 from heldout.score import Score, read_score
 from heldout.settings import Settings
@@ -57,7 +56,6 @@ def gather(ledger: Ledger, settings: Settings, name: str = "") -> ReportData:
         hashes=_hashes(ledger, score, proposal),
         unfinished=_unfinished(ledger, job),
         wishes=wishes(ledger, settings, evidence),
-        transfer=table_beside(ledger, score),
         transfer=table_beside(ledger, score),
         over_time=over_time(ledger, settings, model, score) if model else None,
     )

@@ -19,8 +19,6 @@ from heldout.report.over_time.figure import looks_figure
 from heldout.report.over_time.text import brain_head, difference, look_notes
 from heldout.report.saving import write_page
 from heldout.report.transfer import part
-from heldout.report.saving import write_page
-from heldout.report.transfer import part
 from heldout.settings import Settings
 from heldout.store import Ledger
 from heldout.terminal import visible
@@ -62,7 +60,6 @@ def render_html(data: ReportData) -> str:
             figures={name: Markup(svg) for name, svg in figures.items()},
             worked=rows.worked_rows(score) if score else [],
             withheld=WITHHELD,
-            transfer=part(data.transfer),
             transfer=part(data.transfer),
             version=heldout.__version__,
         )

@@ -12,7 +12,6 @@ from heldout.report.over_time.text import parts
 from heldout.score import Score
 from heldout.terminal import visible
 from heldout.transfer import render_table
-from heldout.transfer import render_table
 
 _WIDTH = 96
 
@@ -33,8 +32,6 @@ def render_text(data: ReportData, *, diff: bool = False) -> str:
         blocks += ["", _sureness(data.score), "", _beside(data.score), "", _worked(data.score)]
     if data.others and data.score is not None:
         blocks += ["", _others(data.score, data.others)]
-    if data.transfer is not None:
-        blocks += ["", "what carries over from model to model", render_table(data.transfer)]
     if data.transfer is not None:
         blocks += ["", "what carries over from model to model", render_table(data.transfer)]
     if data.tuning is not None:
