@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 from tests.review.browser import HEIGHT, WIDTH, Browser, needs_chromium
 from tests.review.conftest import BEFORE, EDITS, edit, propose
+from tests.review.planted import planted
 
 from heldout.brain import load_brain, write_brain
 from heldout.edit import Edit, apply_edits
@@ -59,6 +60,21 @@ def test_a_click_accepts_what_is_on_one_screen(
         (row,) = decisions(ledger, proposed)
     assert (row.action, row.name, row.reason) == ("accept", "kim", "reads well")
     assert [one for one in browser.complaints if "favicon" not in one] == []
+
+
+def test_planted_faults_are_seen_without_scrolling(
+    settings: Settings, served: Open, browser: Browser, tmp_path: Path
+) -> None:
+    """What speaks against a proposal stands above the diff and beside its lines, in sight."""
+    with Ledger.open(settings.ledger) as ledger:
+        name = planted(ledger)
+    browser.open(f"{served.url}{name}")
+    browser.screenshot(tmp_path / "planted.png")
+    assert fits(browser)
+    inside = "(r => r.top >= 0 && r.bottom <= innerHeight)(e.getBoundingClientRect())"
+    for seen, count in ((".chip .state", 4), (".tag", 5)):
+        found = f"[...document.querySelectorAll({seen!r})].filter(e => {inside}).length"
+        assert browser.value(found) == count, seen
 
 
 def test_a_decision_needs_a_reason_and_a_moved_brain_a_new_job(

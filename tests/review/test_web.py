@@ -7,12 +7,14 @@ import http.client
 import re
 import subprocess
 import sys
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import pytest
 from tests.review.conftest import BEFORE, EDITS, edit, propose
+from tests.review.planted import KINDS, planted
 
 from heldout.brain import load_brain, write_brain
 from heldout.edit import apply_edits
@@ -39,33 +41,60 @@ class Reply(NamedTuple):
         return html.unescape(found.group(1)) if found else ""
 
 
+@dataclass(frozen=True)
+class Address:
+    """Where a page is served: ``http://host:port/key/`` and perhaps more."""
+
+    url: str
+
+    @property
+    def host(self) -> str:
+        """Host and port."""
+        return urlsplit(self.url).netloc
+
+    @property
+    def root(self) -> str:
+        """The path that holds the key."""
+        return "/" + urlsplit(self.url).path.split("/")[1]
+
+    def get(self, path: str) -> Reply:
+        """One page below the key."""
+        return self.ask(self.root + path)
+
+    def ask(self, path: str, *, form: dict[str, Any] | None = None, **headers: str) -> Reply:
+        """One request to the server's own address, with other headers where they are given."""
+        sent = {"Host": self.host}
+        body = None
+        if form is not None:
+            body = urlencode(form, doseq=True).encode()
+            sent |= {"Origin": f"http://{self.host}", "Content-Length": str(len(body))}
+            sent |= {"Content-Type": "application/x-www-form-urlencoded"}
+        sent |= {name.replace("_", "-"): value for name, value in headers.items()}
+        connection = http.client.HTTPConnection(self.host, timeout=60)
+        connection.putrequest("POST" if body is not None else "GET", path, skip_host=True)
+        for name, value in sent.items():
+            if value:
+                connection.putheader(name, value)
+        connection.endheaders(body)
+        answer = connection.getresponse()
+        text = answer.read().decode()
+        connection.close()
+        return Reply(answer.status, {k.lower(): v for k, v in answer.getheaders()}, text)
+
+
+def send_form(address: Address, path: str, form: dict[str, Any]) -> Reply:
+    """Send a form to a page below the key."""
+    return address.ask(address.root + path, form=form)
+
+
 def ask(served: Open, path: str, *, form: dict[str, Any] | None = None, **headers: str) -> Reply:
-    """One request to the server's own address, with other headers where they are given."""
-    at = urlsplit(served.url)
-    sent = {"Host": at.netloc}
-    body = None
-    if form is not None:
-        body = urlencode(form, doseq=True)
-        sent |= {"Origin": f"http://{at.netloc}"}
-        sent |= {"Content-Type": "application/x-www-form-urlencoded"}
-    sent |= {name.replace("_", "-"): value for name, value in headers.items()}
-    connection = http.client.HTTPConnection(at.hostname or "", at.port, timeout=60)
-    connection.putrequest("POST" if body is not None else "GET", path, skip_host=True)
-    for name, value in sent.items():
-        if value:
-            connection.putheader(name, value)
-    if body is not None:
-        connection.putheader("Content-Length", str(len(body)))
-    connection.endheaders(body.encode() if body is not None else None)
-    answer = connection.getresponse()
-    text = answer.read().decode()
-    connection.close()
-    return Reply(answer.status, {k.lower(): v for k, v in answer.getheaders()}, text)
+    """One request to a page that this process serves."""
+    return Address(served.url).ask(path, form=form, **headers)
 
 
 def root(served: Open) -> str:
     """The path that holds the key."""
-    return urlsplit(served.url).path.rstrip("/")
+    return Address(served.url).root
 
 
 def form_of(page: Reply) -> dict[str, Any]:
@@ -73,13 +102,12 @@ def form_of(page: Reply) -> dict[str, Any]:
     fields: dict[str, Any] = {}
     for name, value in re.findall(r'type="hidden" name="(\w+)" value="([^"]*)"', page.text):
         fields.setdefault(name, []).append(html.unescape(value))
-    return {**fields, "name": "kim", "reason": "reads well"}
+    return {**fields, "edit": fields.get("offered", []), "name": "kim", "reason": "reads well"}
 
 
 def opened(served: Open, proposal: str) -> dict[str, Any]:
     """The form of a proposal's page, to accept all of it."""
-    form = form_of(ask(served, f"{root(served)}/{proposal}"))
-    return {**form, "edit": form.get("offered", []), "action": "accept"}
+    return {**form_of(ask(served, f"{root(served)}/{proposal}")), "action": "accept"}
 
 
 def decided(settings: Settings, proposal: str) -> list[str]:
@@ -311,6 +339,32 @@ def test_an_amendment_is_handed_to_the_command(
     assert "&lt;b&gt;done" in ask(served, path).text
     assert "+- Search the changes of at least 21 days" in kept.read_text()
     assert decided(settings, proposed) == []
+
+
+def chips(page: Reply) -> dict[str, str]:
+    """What the page says of each kind that was looked for."""
+    return dict(re.findall(r'data-kind="([^"]+)" data-state="([^"]+)"', page.text))
+
+
+def test_planted_faults_are_flagged_on_the_page(settings: Settings, served: Open) -> None:
+    """Each kind is flagged at the top and beside its line; a sound proposal shows none of it."""
+    with Ledger.open(settings.ledger) as ledger:
+        sound, faulty = propose(ledger), planted(ledger)
+    page = ask(served, f"{root(served)}/{faulty}")
+    assert chips(page) == {
+        "over-correction": "flag",
+        "leak in other words": "flag",
+        "padding": "flag",
+        "contradiction": "look",
+    }
+    for kind, line in KINDS.items():
+        (row,) = re.findall(rf"<td class=\"line\">[^\n]*{re.escape(html.escape(line))}.*?</tr>",
+                            page.text, re.DOTALL)  # fmt: skip
+        assert f'<span class="tag">{kind}</span>' in row, kind
+    assert "the opposite: method.md:4" in page.text
+    clean = ask(served, f"{root(served)}/{sound}")
+    assert set(chips(clean).values()) == {"clear"}
+    assert 'class="tag"' not in clean.text
 
 
 def test_a_port_that_is_taken_is_said(settings: Settings, served: Open) -> None:

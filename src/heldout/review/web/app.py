@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import secrets
 import socket
 from dataclasses import dataclass
@@ -36,9 +37,10 @@ class Open:
     listening: socket.socket
 
     def serve(self) -> None:
-        """Answer until the process is told to stop."""
+        """Answer until the process is told to stop; an interrupt is how a person ends it."""
         try:
-            self.server.run(sockets=[self.listening])
+            with contextlib.suppress(KeyboardInterrupt):
+                self.server.run(sockets=[self.listening])
         finally:
             self.desk.close()
             self.listening.close()
