@@ -47,6 +47,10 @@ def score(
     ] = False,
     max_usd: Annotated[float | None, typer.Option("--max-usd", help="Cap of this score.")] = None,
     resume: Annotated[str, typer.Option("--resume", help="Go on with a score by its id.")] = "",
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Only say what it would take and could show; open nothing."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
@@ -59,25 +63,27 @@ def score(
     from heldout.settings import load_settings
     from heldout.terminal import ProgressLine
 
-    line = ProgressLine(quiet=quiet)
-    done = score_now(
-        load_settings(project),
-        Scoring(
-            model=model,
-            before=before,
-            after=after,
-            arms=tuple(arm.strip() for arm in arms.split(",") if arm.strip()),
-            blind=blind,
-            checklist=checklist,
-            nearest=nearest,
-            set=set_name,
-            base_url=base_url,
-            skip_exhausted=skip_exhausted,
-            max_usd=max_usd,
-            resume=resume,
-        ),
-        line,
+    settings = load_settings(project)
+    asked = Scoring(
+        model=model,
+        before=before,
+        after=after,
+        arms=tuple(arm.strip() for arm in arms.split(",") if arm.strip()),
+        blind=blind,
+        checklist=checklist,
+        nearest=nearest,
+        set=set_name,
+        base_url=base_url,
+        skip_exhausted=skip_exhausted,
+        max_usd=max_usd,
+        resume=resume,
     )
+    if plan:
+        from heldout.pipeline.planning import scoring_plan
+
+        typer.echo(scoring_plan(settings, asked))
+        return
+    done = score_now(settings, asked, ProgressLine(quiet=quiet))
     typer.echo(done.text)
     typer.echo(f"Report: {done.report}")
     done.result.require()

@@ -48,6 +48,10 @@ def tune(
     again: Annotated[
         bool, typer.Option("--again", help="Tune even where nothing is new since the last job.")
     ] = False,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Only say what it would take and could show; spend nothing."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
@@ -90,6 +94,11 @@ def tune(
         raise UsageError(
             "a form needs Prefect's server", mend="Run flows/tune.py; see docs/how-to/schedule.md"
         )
+    if plan:
+        from heldout.pipeline.planning import tuning_plan
+
+        typer.echo(tuning_plan(job))
+        return
     done = run_stages(job, progress=ProgressLine(quiet=quiet))
     typer.echo(done.text)
 
