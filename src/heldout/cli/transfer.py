@@ -31,8 +31,9 @@ def transfer(
     ] = False,
     set_name: SetName = "",
     repeats: Annotated[
-        int, typer.Option("--repeats", help="Investigations per incident and brain.", min=0)
-    ] = 0,
+        int | None,
+        typer.Option("--repeats", help="Investigations per incident and brain.", min=1, max=25),
+    ] = None,
     base_url: Annotated[
         list[str] | None,
         typer.Option("--base-url", help="Endpoint of one model: MODEL=URL; repeatable."),
@@ -48,9 +49,10 @@ def transfer(
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
-    """Table the shared brain and each tuned one by model, on the held-out half.
+    """Play each tuned brain with each model, as a table.
 
-    One interleaved job for each model; it uses up one look at each incident for each of them.
+    One interleaved job for each model on the held-out half, and one look at it for each model.
+    A cell holds what was tuned for one model against the shared brain, with the column's model.
     """
     import json
 
@@ -68,7 +70,7 @@ def transfer(
         owners=tuple(tuned_for or ()),
         half="train" if train else "test",
         set=set_name,
-        repeats=repeats,
+        repeats=repeats or 0,
         base_urls=_endpoints(base_url or []),
         max_usd=max_usd,
     )
