@@ -10,7 +10,15 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_BY_DEFAULT = {"acceptance", "drivers", "figures", "performance", "recall", "second_model"}
+NOT_BY_DEFAULT = {
+    "acceptance",
+    "drivers",
+    "efficiency",
+    "figures",
+    "performance",
+    "recall",
+    "second_model",
+}
 """These rewrite pages or serve another bench, so they run only when they are named."""
 
 

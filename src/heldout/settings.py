@@ -138,6 +138,9 @@ class TuneSettings(_Strict):
         default=400, ge=1, description="investigations that the search of strategy gepa may spend"
     )
     candidates: int = Field(default=3, ge=1, le=12, description="drafts per cluster of failures")
+    clusters: int = Field(
+        default=1, ge=1, le=6, description="clusters of failures that one edit may answer together"
+    )
     recall: bool = Field(
         default=True, description="whether a job knows what earlier ones of its model refused"
     )

@@ -1,6 +1,14 @@
 """Failures into edits: redaction, digests, clusters, strategies, memory."""
 
-from heldout.propose.clusters import Cluster, Failure, cluster, next_cluster, unread
+from heldout.propose.clusters import (
+    Cluster,
+    Failure,
+    cluster,
+    companions,
+    merged,
+    next_cluster,
+    unread,
+)
 from heldout.propose.digest import digest
 from heldout.propose.drafts import apply_draft, target_file
 from heldout.propose.memory import Rejected, remembered
@@ -27,8 +35,10 @@ __all__ = [
     "Trials",
     "apply_draft",
     "cluster",
+    "companions",
     "digest",
     "grown",
+    "merged",
     "next_cluster",
     "no_shortening",
     "readable_files",

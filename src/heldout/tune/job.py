@@ -15,7 +15,17 @@ from heldout.brain import Brain, load_brain
 from heldout.canaries import Watch, read_watch
 from heldout.errors import CanaryFound, CapReached, ConfigError, HeldoutError, UsageError
 from heldout.interface import Interface
-from heldout.propose import Recalled, Searching, cluster, next_cluster, recall, strategy, unread
+from heldout.propose import (
+    Cluster,
+    Recalled,
+    Searching,
+    cluster,
+    companions,
+    next_cluster,
+    recall,
+    strategy,
+    unread,
+)
 from heldout.run.caps import Budget, Caps
 from heldout.run.month import Month, open_month
 from heldout.run.play import ClientFactory
@@ -28,7 +38,6 @@ from heldout.store.queries import JobRow, cost, jobs
 from heldout.tune.compressing import compress
 from heldout.tune.confirming import confirm, propose_brain
 from heldout.tune.context import Context, Gate, HeldoutLeak, State
-from heldout.tune.drafting import draft
 from heldout.tune.log import Entry, JobLog
 from heldout.tune.news import standing_of
 from heldout.tune.options import TuneOptions
@@ -38,7 +47,8 @@ from heldout.tune.reading import measure, read_failures
 from heldout.tune.results import OnEvent, Status, TuneResult
 from heldout.tune.reviewing import reviewing
 from heldout.tune.screening import screen
-from heldout.tune.searching import search
+from heldout.tune.searching import require_strategy, search
+from heldout.tune.together import draft_round
 
 KIND = "tune"
 FOR_CONFIRMATION = 0.2
@@ -91,7 +101,7 @@ async def tune(
         options = replace(options, job=new_job_id())
     if any(case.side != "train" for case in cases) or not cases:
         raise UsageError("a job needs train-side cases, and only those", mend="Name another set")
-    _require_strategy(options, cases)
+    require_strategy(options, cases)
     base = load_brain(settings.brain)
     remember_brain(ledger, base)
     worked_on = _fingerprint(cases)
@@ -149,21 +159,6 @@ async def _resume(
     if isinstance(tools.proposer, str):
         tools = replace(tools, proposer=detail["proposer"] or tools.proposer)
     return await _sit(settings, ledger, str(held.model), tools, cases, options, base, detail)
-
-
-def _require_strategy(options: TuneOptions, cases: Sequence[Case]) -> None:
-    """A strategy that there is, and one that searches with enough to search with."""
-    method = strategy(options.strategy)
-    if not isinstance(method, Searching):
-        return
-    least = method.least(len(cases))
-    if options.max_metric_calls < least:
-        raise UsageError(
-            f"'{method.name}' needs {least} investigations for its first proposal on"
-            f" {len(cases)} train incidents",
-            where=f"tune.max_metric_calls = {options.max_metric_calls}",
-            mend="Allow more, or take the strategy reflect",
-        )
 
 
 def _first_row(ledger: Ledger, job: str) -> JobRow:
@@ -367,18 +362,23 @@ class _Sitting:
             if chosen is None:
                 return "nothing_new", "no candidate helped with any cluster of failures"
             state.round += 1
-            await self._round(chosen)
+            most = options.clusters - 1
+            beside = companions(
+                clusters, chosen, answered=state.answered, tried=state.tried, most=most
+            )
+            await self._round(chosen, beside)
 
-    async def _round(self, chosen: Any) -> None:
+    async def _round(self, chosen: Cluster, beside: Sequence[Cluster]) -> None:
         job, state = self.job, self.state
         size = len(chosen.failures)
         job.tell("cluster", f"round {state.round}: {chosen.key}, {size} failures", chosen)
-        candidates = await draft(job, state, chosen)
-        best = await screen(job, state, chosen, candidates) if candidates else None
+        drafted = await draft_round(job, state, chosen, beside)
+        found = drafted.candidates
+        best = await screen(job, state, drafted.target, found) if found else None
         if best is None:
             state.tried[chosen.key] = state.tried.get(chosen.key, 0) + 1
             return
-        state.answered.add(chosen.key)
+        state.answered.update(drafted.answered(best.edit))
         state.tried.clear()
         await self._go_on_with(best.brain)
 

@@ -22,7 +22,8 @@ class TuneOptions:
     Caps are of the whole job; ``None`` is no cap. ``max_screen`` is how many investigations a
     candidate may cost on its target, and again on what passed, before "indecisive" becomes
     "rejected"; with the acceptance rule ``looks`` it is that many looks instead. ``cluster_tries``:
-    how many fruitless rounds a cluster gets. ``max_metric_calls``: investigations that a strategy
+    how many fruitless rounds a cluster gets. ``clusters``: how many a round may answer with one
+    edit. ``max_metric_calls``: investigations that a strategy
     which searches may spend on its search, beside what accepting its result costs.
     """
 
@@ -38,6 +39,7 @@ class TuneOptions:
     base_url: str = ""
     max_rounds: int = 8
     candidates: int = 3
+    clusters: int = 1
     batch: int = 6
     screen_repeats: int = 2
     acceptance: RuleName = "evidence"
@@ -78,6 +80,7 @@ class TuneOptions:
             strategy=tune.strategy,
             recall=tune.recall,
             candidates=tune.candidates,
+            clusters=tune.clusters,
             compress_above=tune.compress_above,
             max_usd=tune.max_usd,
             max_tokens=tune.max_tokens,

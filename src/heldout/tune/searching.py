@@ -19,20 +19,38 @@ from typing import Any, TypeVar
 
 from heldout.brain import Brain
 from heldout.edit import Edit
-from heldout.propose import Cluster, Found, Searching, SearchTerms, cluster, unread
+from heldout.errors import UsageError
+from heldout.propose import Cluster, Found, Searching, SearchTerms, cluster, strategy, unread
 from heldout.run.plan import Arm
 from heldout.run.reduce import final
+from heldout.split import Case
 from heldout.store import remember_brain
 from heldout.tune.context import Context, Failing, State
 from heldout.tune.drafting import Candidate, admit, draft
 from heldout.tune.log import Entry
+from heldout.tune.options import TuneOptions
 from heldout.tune.reading import ARM, read_failures
-from heldout.tune.results import Accepted
 from heldout.tune.screening import screen
+from heldout.tune.together import joined, on_top
 
 T = TypeVar("T")
 FOUND = "found"
 """Where the result of a search stands among the drafts of its round."""
+
+
+def require_strategy(options: TuneOptions, cases: Sequence[Case]) -> None:
+    """A strategy that there is, and one that searches with enough to search with."""
+    method = strategy(options.strategy)
+    if not isinstance(method, Searching):
+        return
+    least = method.least(len(cases))
+    if options.max_metric_calls < least:
+        raise UsageError(
+            f"'{method.name}' needs {least} investigations for its first proposal on"
+            f" {len(cases)} train incidents",
+            where=f"tune.max_metric_calls = {options.max_metric_calls}",
+            mend="Allow more, or take the strategy reflect",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +133,10 @@ class _Trials:
 
     async def _improve(self, brain: str) -> str:
         state, parent = self.state, self.known[brain]
-        so_far = [Accepted(edit, state.round, "", {}, {}) for edit in parent.edits]
         scratch = replace(
-            state,
+            on_top(state, parent.edits),
             brain=parent.brain,
             failing=self.failing,
-            accepted=[*state.accepted, *so_far],
             stale=self.stale.setdefault(brain, set()),
         )
         for one in self.failing.values():
@@ -191,18 +207,6 @@ async def _searched(trials: _Trials, method: Searching, most: int) -> Found:
         trials.stop()
         await asyncio.wait({work})
         raise
-
-
-def joined(edits: Sequence[Edit], author: str) -> Edit:
-    """The patches that lead to a brain as one edit, with what was said of each."""
-    if len(edits) == 1:
-        return edits[0]
-    texts = {
-        name: " ".join(dict.fromkeys(text for edit in edits if (text := getattr(edit, name))))
-        for name in ("reason", "expected_effect", "feared_harm")
-    }
-    ops = tuple(op for edit in edits for op in edit.ops)
-    return Edit(ops, cluster=edits[0].cluster, author=author, **texts)
 
 
 def _targets(job: Context, state: State, edit: Edit, found: Found) -> Cluster:
