@@ -156,6 +156,27 @@ def test_part_of_a_proposal_and_an_amended_one(settings: Settings, ledger: Ledge
     ]
 
 
+def test_a_proposal_laid_on_another_models_overlay_answers_for_its_own_lines(
+    settings: Settings, ledger: Ledger
+):
+    """Two models' proposals from the same brain, one accepted after the other: each keeps its own."""
+    base = load_brain(settings.brain)
+    mine = edit(Op("overlays/models/a/method.md", "append", "", "- Of a."))
+    theirs = edit(Op("overlays/models/b/method.md", "append", "", "- Of b."))
+    first, _ = propose(ledger, "p-a", base, [mine]), propose(ledger, "p-b", base, [theirs])
+    both = apply_edits(first, [theirs])
+    remember_brain(ledger, both)
+    write_brain(both, settings.brain)
+    for name, before, after in (("p-a", base, first), ("p-b", first, both)):
+        led = {"only": [], "before": before.hash, "after": after.hash}
+        ledger.append("decisions", [
+            {"proposal": name, "diff_hash": "x", "action": "accept", "edits_json": led, "name": "k"}
+        ])  # fmt: skip
+        ledger.flush()
+    origins = {text: origin for _, _, text, origin in said(brain_change(ledger, settings))}
+    assert origins == {"- Of a.": mine.id, "- Of b.": theirs.id}
+
+
 def test_a_brain_that_cannot_be_read_is_said(settings: Settings, ledger: Ledger):
     """A broken manifest costs this part of the report, not the report."""
     (settings.brain / "brain.toml").write_text("load = 3")

@@ -9,6 +9,7 @@ import typer
 from heldout.cli.options import Project
 
 if TYPE_CHECKING:
+    from heldout.drift import Canary
     from heldout.review import ModelStatus, Status
 
 SHOWN = 5
@@ -19,9 +20,11 @@ def status(project: Project = None) -> None:
     """Show where each model stands, one row each.
 
     The brain in use, proposals waiting and for how long, the last score and what it is evidence of,
-    looks left, what this month cost, and what failed or did not end. Below it, what to do next.
+    looks left, what this month cost, what failed or did not end, and what the canary said where one
+    was played. Below it, what to do next.
     """
-    from heldout.review import project_status
+    from heldout.drift import canaries
+    from heldout.review import Beside, project_status
     from heldout.settings import load_settings
     from heldout.store import Ledger
     from heldout.terminal import clean
@@ -29,7 +32,9 @@ def status(project: Project = None) -> None:
     settings = load_settings(project)
     if settings.ledger.is_file():
         with Ledger.open(settings.ledger, read_only=True) as ledger:
-            state = project_status(settings, ledger)
+            newest = {one.model: one for one in reversed(canaries(ledger))}
+            drift = Beside("canary", {name: _canary(one) for name, one in newest.items()})
+            state = project_status(settings, ledger, beside=(drift,))
     else:
         state = project_status(settings, None)
     typer.echo(clean(render(state)))
@@ -83,6 +88,12 @@ def _brain(line: ModelStatus, brain: str) -> str:
     if line.released == brain:
         return "released"
     return "scored" if line.brain_scored else "not scored"
+
+
+def _canary(one: Canary) -> str:
+    from heldout.report.rows import moment
+
+    return f"{one.word} ({moment(one.at)[:10]})"
 
 
 def _age(microseconds: int) -> str:

@@ -183,7 +183,8 @@ def _accepted(
     """The trace after one accepted proposal; ``known`` gains its brain before and after."""
     proposal = queries.proposal(ledger, decision.proposal)
     said = decision.edits if isinstance(decision.edits, dict) else {}
-    before = stored_brain(ledger, proposal.before_hash)
+    # Another model's overlay may have changed since it was proposed: what it was laid on counts.
+    before = stored_brain(ledger, str(said.get("before") or proposal.before_hash))
     after = stored_brain(ledger, str(said.get("after") or proposal.after_hash))
     whole = Origin(
         "", proposal.proposal, proposal.model or "", decision.name or "", decision.at
