@@ -74,8 +74,17 @@ EFFECTS = (
     Effect("large, mild harm", False, fixes=0.80, drops=0.15, weight=0.02),
     Effect("large, harm", False, fixes=0.80, breaks=0.20, weight=0.02),
 )
+JOBS_OF = {
+    "none": (("none", TRIED),),
+    "none, moved": (("none, moved", TRIED),),
+    "none, redrawn": (("none, redrawn", TRIED),),
+    "one medium": (("medium", 1), ("none", TRIED - 1)),
+    "two large, one with mild harm": (("large", 1), ("large, mild harm", 1), ("none", TRIED - 2)),
+}
+"""Candidates of a job, in an order that is drawn for each."""
 FALSE_ACCEPTS = 0.05
-"""Goal: at most this share of ``none`` is accepted, with every correlation and cluster."""
+"""Goal: at most this share of ``none`` is accepted, with every correlation and cluster; and of the
+jobs with ``none`` at most this share ends in a proposal."""
 POWER = 0.80
 """Goal: at least this share of ``medium`` is accepted where failing is more than chance
 (correlations above zero), over all clusters."""
@@ -93,16 +102,30 @@ class Half:
 
 def draw(rng: np.random.Generator, effect: Effect, rho: float, cluster: int) -> Half:
     """A train half in which at least one incident fails and one is solved."""
+    before, solved = begun(rng, rho)
+    target = rng.permutation(np.flatnonzero(~solved))[:cluster]
+    after = changed(rng, effect, rho, before, target)
+    return Half(before, after, rng.permutation(target), rng.permutation(np.flatnonzero(solved)))
+
+
+def begun(rng: np.random.Generator, rho: float) -> tuple[np.ndarray, np.ndarray]:
+    """Chances to pass, and which incidents count as solved: some of them, and not all."""
     while True:
-        before = _chances(rng, rho)
-        passes = rng.binomial(BASELINE, before)
-        failing, solved = (
-            np.flatnonzero(2 * passes < BASELINE),
-            np.flatnonzero(2 * passes > BASELINE),
-        )
-        if len(failing) and len(solved):
-            break
-    target = rng.permutation(failing)[:cluster]
+        before = chances(rng, rho)
+        solved = counted(rng, before)
+        if 0 < solved.sum() < INCIDENTS:
+            return before, solved
+
+
+def counted(rng: np.random.Generator, before: np.ndarray) -> np.ndarray:
+    """Which incidents count as solved, by the majority of :data:`BASELINE` repeats."""
+    return 2 * rng.binomial(BASELINE, before) > BASELINE
+
+
+def changed(
+    rng: np.random.Generator, effect: Effect, rho: float, before: np.ndarray, target: np.ndarray
+) -> np.ndarray:
+    """Chances to pass with a candidate that was written for ``target``."""
     outside = np.setdiff1d(np.arange(INCIDENTS), target)
     after = before.copy()
     if effect.moves:
@@ -110,16 +133,17 @@ def draw(rng: np.random.Generator, effect: Effect, rho: float, cluster: int) -> 
         after += step * rng.choice((-1, 1), INCIDENTS)
     if effect.redraws:
         anew = rng.permutation(INCIDENTS)[: _share(rng, effect.redraws, INCIDENTS)]
-        after[anew] = _chances(rng, rho)[anew]
+        after[anew] = chances(rng, rho)[anew]
     fixed = target[: _share(rng, effect.fixes, len(target))]
     after[fixed] = np.maximum(after[fixed], FIXED_TO)
     after[outside] = np.maximum(0.0, after[outside] - effect.drops)
     broken = rng.permutation(outside)[: _share(rng, effect.breaks, len(outside))]
     after[broken] = np.minimum(after[broken], BROKEN_TO)
-    return Half(before, after, rng.permutation(target), rng.permutation(solved))
+    return after
 
 
-def _chances(rng: np.random.Generator, rho: float) -> np.ndarray:
+def chances(rng: np.random.Generator, rho: float) -> np.ndarray:
+    """What each incident of a half passes with."""
     if rho == 0:
         return np.full(INCIDENTS, PASS_RATE)
     scale = 1 / rho - 1
