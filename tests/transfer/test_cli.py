@@ -86,6 +86,7 @@ def test_a_finished_table_is_shown_in_three_forms(project: Path):
     [
         (["--form", "xml"], "no 'xml'"),
         (["--base-url", "http://127.0.0.1/v1", ONE], "names no model"),
+        (["--mode", f"{ONE}=magic"], "no 'magic'"),
         (["--show", "t-9"], "names no finished table"),
         (["--resume", "t-9"], "names no table"),
         (["--plan", "openai/new"], "no overlay"),

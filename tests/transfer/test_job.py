@@ -184,8 +184,8 @@ def test_the_brain_on_disk_is_not_touched(place: Any):
     assert {p: p.read_bytes() for p in files} == files
 
 
-def test_endpoints_are_by_model(place: Any):
-    """An endpoint of a model that is no column is a mistake."""
+def test_how_a_model_is_reached_and_asked_is_by_model(place: Any):
+    """Endpoint, mode and wire are one model's; those of a model that is no column are refused."""
     here = place()
     asked = Asked(models=(ONE,), base_urls={TWO: "http://127.0.0.1:1/v1"})
     with pytest.raises(UsageError, match="no column"):
@@ -193,6 +193,10 @@ def test_endpoints_are_by_model(place: Any):
     urls = Asked(models=(ONE, TWO), base_urls={TWO: "http://127.0.0.1:1/v1"})
     assert urls.settings(here.settings, TWO).models.base_url == "http://127.0.0.1:1/v1"
     assert urls.settings(here.settings, ONE).models.base_url == ""
+    asked = Asked(models=(ONE, TWO), modes={TWO: "json"}, wires={ONE: "responses"})
+    one, two = (asked.settings(here.settings, model).models for model in (ONE, TWO))
+    assert (one.agent, one.mode, one.wire) == (ONE, "tools", "responses")
+    assert (two.agent, two.mode, two.wire) == (TWO, "json", "chat")
 
 
 def test_a_brain_without_overlays_has_no_table(place: Any):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -38,6 +38,14 @@ def transfer(
         list[str] | None,
         typer.Option("--base-url", help="Endpoint of one model: MODEL=URL; repeatable."),
     ] = None,
+    mode: Annotated[
+        list[str] | None,
+        typer.Option("--mode", help="How one model calls tools: MODEL=json; repeatable."),
+    ] = None,
+    wire: Annotated[
+        list[str] | None,
+        typer.Option("--wire", help="How one model is asked: MODEL=responses; repeatable."),
+    ] = None,
     max_usd: Annotated[
         float | None, typer.Option("--max-usd", help="Cap of the whole table.", min=0.0)
     ] = None,
@@ -55,10 +63,11 @@ def transfer(
     A cell holds what was tuned for one model against the shared brain, with the column's model.
     """
     import json
+    from typing import get_args
 
     from heldout.errors import UsageError
     from heldout.pipeline.transferring import transfer_cost, transfer_now, transfer_of
-    from heldout.settings import load_settings
+    from heldout.settings import Mode, Wire, load_settings
     from heldout.terminal import ProgressLine
     from heldout.transfer import Asked
 
@@ -71,7 +80,9 @@ def transfer(
         half="train" if train else "test",
         set=set_name,
         repeats=repeats or 0,
-        base_urls=_endpoints(base_url or []),
+        base_urls=_by_model("--base-url", base_url),
+        modes=_by_model("--mode", mode, get_args(Mode)),
+        wires=_by_model("--wire", wire, get_args(Wire)),
         max_usd=max_usd,
     )
     if plan:
@@ -89,15 +100,20 @@ def transfer(
         typer.echo(f"Page: {done.page}")
 
 
-def _endpoints(words: list[str]) -> dict[str, str]:
+def _by_model(option: str, words: list[str] | None, known: tuple[str, ...] = ()) -> dict[str, Any]:
+    """What one option says of single models, each as MODEL=VALUE."""
     from heldout.errors import UsageError
 
     found = {}
-    for word in words:
-        model, sign, url = word.partition("=")
-        if not sign or not url:
-            raise UsageError(f"--base-url: '{word[:80]}' names no model", mend="Write it MODEL=URL")
-        found[model] = url
+    for word in words or []:
+        model, sign, value = word.partition("=")
+        if not sign or not value:
+            raise UsageError(f"{option}: '{word[:80]}' names no model", mend="Write it MODEL=VALUE")
+        if known and value not in known:
+            raise UsageError(
+                f"{option}: there is no '{value[:80]}'", mend=f"Take one of {', '.join(known)}"
+            )
+        found[model] = value
     return found
 
 

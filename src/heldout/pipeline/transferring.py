@@ -29,16 +29,20 @@ def transfer_now(
 ) -> Tabled:
     """Play a table, or go on with a stopped one, and write its page."""
     from heldout.store import Ledger
+    from heldout.store.transfers import transfers
     from heldout.transfer import transfer
 
     if not resume:
         with Ledger.open(settings.ledger) as ledger:
             asked = replace(asked, models=_columns(settings, ledger, asked))
+            for row in transfers(ledger):
+                if row.result is None and row.half == asked.half:
+                    say.note(f"table {row.transfer} was stopped; --resume {row.transfer} goes on")
     say("building worlds")
     build_worlds(settings)
 
-    def tell(model: str, state: object) -> None:
-        say(f"transfer {model} · {progress_words(state)}")
+    def tell(name: str, model: str, state: object) -> None:
+        say(f"transfer {name} · {model} · {progress_words(state)}")
 
     return _tabled(settings, transfer(settings, asked, resume=resume, tell=tell))
 

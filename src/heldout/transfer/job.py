@@ -25,7 +25,7 @@ from heldout.graph import open_interface
 from heldout.run import Arm, Caps, Limits, Plan, Terms, play
 from heldout.score import Given, ScoreRequest, ScoreResult, read_score, start
 from heldout.score.views import Material, evidence_class, incident_results, sides_of
-from heldout.settings import Settings
+from heldout.settings import Mode, Settings, Wire
 from heldout.split import declare_process, read_split
 from heldout.store import Ledger, now_us, queries, remember_brain
 from heldout.store import brain as stored_brain
@@ -43,9 +43,9 @@ NOTHING = Given()
 
 
 class Tell(Protocol):
-    """Where progress goes: which model, and how far its job is."""
+    """Where progress goes: which table and model, and how far its job is."""
 
-    def __call__(self, model: str, state: Any) -> None:
+    def __call__(self, name: str, model: str, state: Any) -> None:
         """Take over the newest state."""
         ...
 
@@ -58,8 +58,9 @@ class Asked:
     """What a table is asked for.
 
     ``models`` are the columns, ``owners`` the models whose tuned brains are rows (default: the
-    columns' own). ``repeats`` of 0 is the project's for scores. ``base_urls`` are by model.
-    ``max_usd`` is for the whole table.
+    columns' own). ``repeats`` of 0 is the project's for scores. ``base_urls``, ``modes`` and
+    ``wires`` are by model, and the project's where a model has none; but an endpoint of the
+    project's is its agent's alone. ``max_usd`` is for the whole table.
     """
 
     models: tuple[str, ...]
@@ -68,17 +69,27 @@ class Asked:
     set: str = ""
     repeats: int = 0
     base_urls: Mapping[str, str] = field(default_factory=dict)
+    modes: Mapping[str, Mode] = field(default_factory=dict)
+    wires: Mapping[str, Wire] = field(default_factory=dict)
     max_usd: float | None = None
 
     def settings(self, settings: Settings, model: str = "") -> Settings:
         """The project's settings with one model of the table in the agent's place."""
         repeats = self.repeats or settings.score.repeats
-        usual = settings.models.base_url if model == settings.models.agent else ""
-        models = {"agent": model, "base_url": self.base_urls.get(model, usual)} if model else {}
+        usual = settings.models
+        models: dict[str, str] = {}
+        if model:
+            url = usual.base_url if model == usual.agent else ""
+            models = {
+                "agent": model,
+                "base_url": self.base_urls.get(model, url),
+                "mode": self.modes.get(model, usual.mode),
+                "wire": self.wires.get(model, usual.wire),
+            }
         return replace(
             settings,
             set=self.set or settings.set,
-            models=settings.models.model_copy(update=models),
+            models=usual.model_copy(update=models),
             score=settings.score.model_copy(update={"repeats": repeats}),
         )
 
@@ -103,7 +114,7 @@ def transfer(
     asked: Asked,
     *,
     resume: str = "",
-    tell: Tell = lambda model, state: None,
+    tell: Tell = lambda name, model, state: None,
     given: Given = NOTHING,
     opener: Start = start,
 ) -> Table:
@@ -157,10 +168,11 @@ def stored(ledger: Ledger, name: str = "") -> Table:
 def _begin(settings: Settings, asked: Asked) -> _Job:
     settings = asked.settings(settings)
     lineup = line_up(load_brain(settings.brain), asked.models, asked.owners)
-    strangers = set(asked.base_urls) - set(asked.models)
+    strangers = {*asked.base_urls, *asked.modes, *asked.wires} - set(asked.models)
     if strangers:
         raise UsageError(
-            f"{min(strangers)} is no column", mend="Name endpoints of the columns only"
+            f"{min(strangers)} is no column",
+            mend="Say how to reach and ask the columns' models only",
         )
     job = _Job(f"t-{secrets.token_hex(4)}", settings, asked, lineup, now_us())
     with Ledger.open(settings.ledger) as ledger:
@@ -205,6 +217,8 @@ def _row(job: _Job) -> dict[str, Any]:
             "set": job.settings.set,
             "repeats": job.settings.score.repeats,
             "base_urls": dict(asked.base_urls),
+            "modes": dict(asked.modes),
+            "wires": dict(asked.wires),
             "max_usd": asked.max_usd,
         },
     }
@@ -262,7 +276,7 @@ def _open_half(job: _Job, model: str, left: float | None, tell: Tell, opener: St
             max_usd=left if begun is None else begun.endpoint["max_usd"],
             resume=begun.score if begun is not None else "",
         )
-        opener(settings, request, on_progress=lambda state: tell(model, state))
+        opener(settings, request, on_progress=lambda state: tell(job.name, model, state))
         begun = _begun(job, model)
     assert begun is not None
     score = read_score(begun.result or {}, where=f"score {begun.score}")
@@ -293,7 +307,7 @@ async def _play_train(
             job.asked.settings(job.settings, model),
             interface=given.interface or open_interface(plan.terms.tools),
             client_factory=given.client_factory,
-            on_progress=lambda state: tell(model, state),
+            on_progress=lambda state: tell(job.name, model, state),
             caps=Caps(max_usd=left),
             judge=given.judge,
         )
