@@ -31,6 +31,7 @@ from heldout.cli import (
     transfer,
     tune,
     usage,
+    work,
 )
 from heldout.cli import (
     run as run_verb,

@@ -6,7 +6,7 @@ from heldout.run.history import outcomes
 from heldout.run.landing import ingest_landed
 from heldout.run.month import Month, open_month
 from heldout.run.plan import Arm, Limits, Outcome, Plan, RunResult, Terms
-from heldout.run.play import play, resume
+from heldout.run.play import cut, play, resume
 
 __all__ = [
     "Arm",
@@ -19,6 +19,7 @@ __all__ = [
     "Progress",
     "RunResult",
     "Terms",
+    "cut",
     "ingest_landed",
     "open_month",
     "outcomes",

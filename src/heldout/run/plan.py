@@ -123,10 +123,14 @@ class Plan:
             "pins": dict(self.pins),
         }
 
-    def key(self) -> str:
-        """The run's id: 16 hex digits over the manifest."""
+    def digest(self) -> str:
+        """sha256 over the manifest."""
         text = json.dumps(self.manifest(), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def key(self) -> str:
+        """The run's id: the first 16 hex digits of the digest."""
+        return self.digest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,3 +155,5 @@ class RunResult:
     outcomes: Sequence[Outcome]
     absent: int = 0
     """Slots that a cap of the job left unstarted."""
+    notes: Sequence[str] = ()
+    """What a person should know of how it was played: shards taken over, files refused."""
