@@ -14,6 +14,7 @@ NAMES = {
     "confirm": "confirming on fresh repeats",
     "probe": "probing proposals",
     "score": "scoring the held-out half",
+    "canary": "watching the provider",
 }
 
 
