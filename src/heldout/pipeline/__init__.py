@@ -1,5 +1,6 @@
 """The main job from specs to report, for the command line and the flows alike; no Prefect here."""
 
+from heldout.pipeline.asking import Asked, Word, do_as_said, given_word, show_proposal
 from heldout.pipeline.canary import Watched, Watching, canary_by_name, watch_provider
 from heldout.pipeline.demo import run_from_command_line
 from heldout.pipeline.environment import prefect_environment
@@ -19,6 +20,14 @@ from heldout.pipeline.sharing import (
     work_by_name,
     work_shard,
 )
+from heldout.pipeline.showing import (
+    form_of,
+    job_facts,
+    job_markdown,
+    page_key,
+    proposal_markdown,
+    train_table,
+)
 from heldout.pipeline.stages import (
     build_set,
     find_news,
@@ -30,7 +39,6 @@ from heldout.pipeline.stages import (
 from heldout.pipeline.verbs import (
     Scoring,
     compare_by_name,
-    decide_by_name,
     report_of,
     resume_job,
     score_by_name,
@@ -38,6 +46,7 @@ from heldout.pipeline.verbs import (
 )
 
 __all__ = [
+    "Asked",
     "Job",
     "JobResult",
     "Playing",
@@ -47,17 +56,25 @@ __all__ = [
     "Tuned",
     "Watched",
     "Watching",
+    "Word",
     "Working",
+    "do_as_said",
+    "given_word",
+    "show_proposal",
     "build_set",
     "canary_by_name",
     "compare_by_name",
     "cut_by_name",
     "cut_train",
-    "decide_by_name",
     "find_news",
+    "form_of",
     "gather_by_name",
+    "job_facts",
+    "job_markdown",
+    "page_key",
     "play_train",
     "prefect_environment",
+    "proposal_markdown",
     "report_job",
     "report_of",
     "resume_job",
@@ -68,6 +85,7 @@ __all__ = [
     "score_by_name",
     "score_now",
     "settings_of",
+    "train_table",
     "tune_brain",
     "watch_provider",
     "work_by_name",

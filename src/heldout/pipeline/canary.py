@@ -5,11 +5,12 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from heldout.errors import ComparisonFailed
-from heldout.pipeline.progress import SILENT, Say, progress_words
+from heldout.pipeline.progress import SILENT, Say, progress_words, shown
 from heldout.settings import Settings, load_settings
+from heldout.terminal import visible
 
 if TYPE_CHECKING:
     from heldout.drift import Canary
@@ -25,11 +26,21 @@ class Watching:
     restart: bool = False
 
 
-class Watched(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class Watched:
     """What a canary said, in words and in figures."""
 
     text: str
     canary: Canary
+
+    def markdown(self) -> str:
+        """What it said, for a scheduler's page; names that a provider gave stand as code."""
+        return "\n".join(f"    {line}" for line in visible(self.text, lines=True).splitlines())
+
+    def facts(self) -> dict[str, str]:
+        """How it ended, for notifications: nothing of any incident."""
+        said = self.canary
+        return {"run": said.run, "model": said.model, "word": said.word, "brain": said.brain[:12]}
 
     def require(self) -> None:
         """Raise :class:`ComparisonFailed` (exit 3) unless nothing has moved."""
@@ -78,10 +89,7 @@ async def _watch(settings: Settings, asked: Watching, say: Say) -> Watched:
     return Watched(canary_text(said), said)
 
 
-def canary_by_name(project: str, model: str, fail_on_drift: bool) -> str:
-    """Play the canary with plain parameters, for a flow; returns what it said."""
+def canary_by_name(project: str, model: str) -> Watched:
+    """Play the canary with plain parameters, for a flow."""
     settings = load_settings(Path(project) if project else None)
-    done = watch_provider(settings, Watching(model=model))
-    if fail_on_drift:
-        done.require()
-    return done.text
+    return watch_provider(settings, Watching(model=model), shown())

@@ -25,7 +25,7 @@ class Job(BaseModel):
     set: str = Field(default="", description="Set of incidents; default: heldout.toml's")
     review: Literal["wait", "auto", "form"] = Field(
         default="wait",
-        description="wait for a person, accept by policy and score, or ask with a form (the flow)",
+        description="wait for a person, accept by policy and score, or start the review flow",
     )
     target: Literal["overlay", "base"] = Field(
         default="overlay", description="write to this model's overlay, or to the shared brain"
@@ -49,6 +49,12 @@ class Job(BaseModel):
         default=(), description="further models to score with the same brain, when accepted"
     )
     workers: int = Field(default=2, ge=1, le=64, description="processes that build worlds")
+    review_minutes: int = Field(
+        default=1440,
+        ge=1,
+        le=10080,
+        description="how long a form waits; afterwards 'heldout review' still decides",
+    )
     again: bool = Field(default=False, description="tune even where nothing is new")
 
     @model_validator(mode="after")
@@ -71,15 +77,6 @@ class Tuned(BaseModel):
     accepted: bool = False
     confirmed: bool = False
     sentence: str = ""
-    decided: str = ""
-    """What a person decided while the job waited, in words."""
-    score: bool = True
-    """Whether an accepted proposal is scored at once."""
-
-    @property
-    def to_score(self) -> bool:
-        """Accepted, and to be scored by the same job."""
-        return self.accepted and self.score
 
 
 class JobResult(BaseModel):
@@ -89,8 +86,20 @@ class JobResult(BaseModel):
     scores: tuple[str, ...] = ()
     report: str = ""
     text: str = ""
+    """All of it, for a person at a terminal."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """True while a proposal waits for somebody."""
+        tuned = self.tuned
+        return bool(tuned.proposal) and not tuned.accepted
+
+    @property
+    def word(self) -> str:
+        """What somebody should be told, in one word: that a proposal waits, or how it ended."""
+        return "waits" if self.waits else self.tuned.status
 
 
 def settings_of(job: Job) -> Settings:

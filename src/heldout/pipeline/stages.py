@@ -80,7 +80,10 @@ def find_news(job: Job) -> Tuned | None:
     if found is None:
         return None
     return Tuned(
-        job=found.job, status="nothing_new", proposal=found.proposal, sentence=found.sentence()
+        job=found.job,
+        status="nothing_new",
+        proposal=found.proposal,
+        sentence=found.sentence(),
     )
 
 
@@ -229,15 +232,8 @@ def write_report_of(settings: Settings, of: str) -> tuple[str, str]:
     return render_text(data), str(save(data, settings.reports))
 
 
-def _as_it_is(job: Job, tuned: Tuned) -> Tuned:
-    """Nobody is asked: a proposal waits for 'heldout review'."""
-    return tuned
-
-
 def _waits(tuned: Tuned) -> str:
     """What became of the proposal, or who has the next word on it."""
-    if tuned.decided:
-        return tuned.decided
     if tuned.accepted:
         return "Accepted by policy 'auto', not by a person."
     if tuned.proposal:
@@ -255,11 +251,10 @@ def run_stages(
     tune: Callable[..., Tuned] = tune_brain,
     score: Callable[..., tuple[str, ...]] = score_brain,
     report: Callable[..., tuple[str, str]] = report_job,
-    ask: Callable[[Job, Tuned], Tuned] = _as_it_is,
 ) -> JobResult:
     """The whole job. Its stages may be wrapped, by Prefect tasks for instance.
 
-    ``news`` may end it before it begins, ``ask`` may decide on the proposal that it leaves.
+    ``news`` may end it before it begins.
     """
     began, cpu = time.monotonic(), cpu_seconds()
     still = None if resume else news(job)
@@ -267,9 +262,9 @@ def run_stages(
         lines = [still.sentence, _waits(still) or "'heldout tune --again' tries all the same."]
         return JobResult(tuned=still, text="\n".join(lines), seconds=time.monotonic() - began)
     build(job, progress)
-    tuned = ask(job, tune(job, progress, resume))
+    tuned = tune(job, progress, resume)
     scores: tuple[str, ...] = ()
-    if tuned.to_score:
+    if tuned.accepted:
         scores = score(job, tuned, progress)
     text, path = report(job, tuned)
     seconds, cpu = time.monotonic() - began, cpu_seconds() - cpu

@@ -145,22 +145,6 @@ def score_by_name(project: str, model: str, before: str, after: str) -> str:
     return done.report
 
 
-def decide_by_name(project: str, proposal: str, decision: str, name: str, reason: str) -> str:
-    """Accept or reject with plain parameters, for a flow; returns what was done."""
-    from heldout.review import Reviewer, accept, reject
-    from heldout.store import Ledger
-
-    settings = load_settings(Path(project) if project else None)
-    who = Reviewer(name, reason)
-    with Ledger.open(settings.ledger) as ledger:
-        if decision == "accept":
-            done = accept(settings, ledger, proposal, who)
-            return f"accepted {done.proposal}: the brain is now {done.after[:12]}"
-        if decision == "reject":
-            return f"rejected {reject(ledger, proposal, who)}"
-    raise UsageError(f"'{decision}' is no decision", mend="Say accept or reject")
-
-
 def compare_by_name(
     settings: Settings, first: str, second: str, *, fail_on_harm: bool = False
 ) -> str:
