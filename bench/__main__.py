@@ -14,6 +14,7 @@ NOT_BY_DEFAULT = {
     "acceptance",
     "drivers",
     "efficiency",
+    "evidence",
     "figures",
     "performance",
     "recall",

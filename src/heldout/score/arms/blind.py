@@ -18,7 +18,7 @@ from heldout.store import Ledger, brain, queries
 
 TUNE, STRATEGY = "tune", "blind"
 _FREE = frozenset({"job", "strategy", "recall", "seed", "concurrency", "base_url", "max_invalid"})
-"""Options of a job that are no part of its budget."""
+"""Options of a job that are no part of its budget; who proposes is one."""
 _ENDED = frozenset({"saturated", "budget", "nothing_new"})
 
 
@@ -73,11 +73,13 @@ def origins(ledger: Ledger, model: str) -> list[Origin]:
     found = []
     for row in queries.jobs(ledger, model=model, kind=TUNE):
         first = queries.begun(ledger, row.job, TUNE)
-        asked = (first.detail or {}).get("options") if first is not None else None
+        detail = (first.detail or {}) if first is not None else {}
+        asked = detail.get("options")
         if row.status not in _ENDED or not asked:
             continue
         proposed = queries.proposals(ledger, job=row.job)
         before = row.before_hash or ""
+        budget = {name: one for name, one in asked.items() if name not in _FREE}
         found.append(
             Origin(
                 job=row.job,
@@ -85,7 +87,7 @@ def origins(ledger: Ledger, model: str) -> list[Origin]:
                 before=before,
                 after=proposed[0].after_hash if proposed else before,
                 strategy=str(asked.get("strategy", "")),
-                budget={name: one for name, one in asked.items() if name not in _FREE},
+                budget={**budget, "proposer": detail.get("proposer", "")},
             )
         )
     return found
