@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import re
 import signal
 import subprocess
@@ -48,7 +49,8 @@ def test_a_job_is_announced_served_amended_and_accepted(project: Path) -> None:
         form = form_of(page)
         shown = re.search(r"<textarea[^>]*>\n(.*?)</textarea>", page.text, re.DOTALL)
         assert shown is not None
-        text = shown.group(1) + "- Say in one sentence how the change explains the failure.\n"
+        more = "- Say in one sentence how the change explains the failure.\n"
+        text = html.unescape(shown.group(1)) + more
         assert send_form(address, f"/{old}/amendment", {**form, "text": text}).status == 303
         until = time.monotonic() + 300
         while "http-equiv" in (page := address.get(f"/{old}/amendment")).text:

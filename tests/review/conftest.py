@@ -136,14 +136,24 @@ def propose(
 ) -> str:
     """Store a proposal; ``changed`` replaces parts of its evidence."""
     after = apply_edits(before, edits)
+    kept = [stored(one) for one in edits] if beside is None else beside
+    return _store(ledger, name, before, after, kept, evidence(**changed))
+
+
+def propose_brain(ledger: Ledger, after: Brain, *, name: str = "p-amended", **changed: Any) -> str:
+    """Store a proposal that is no list of edits, as an amendment leaves it."""
+    return _store(ledger, name, BEFORE, after, [], evidence(**changed))
+
+
+def _store(
+    ledger: Ledger, name: str, before: Brain, after: Brain, edits: Any, found: dict[str, Any]
+) -> str:
     for one in (before, after):
         remember_brain(ledger, one)
     row = {
         "proposal": name, "job": "tune-1", "model": MODEL, "set": "small",
         "before_hash": before.hash, "after_hash": after.hash, "diff": diff(before, after),
-        "diff_hash": diff_hash(before, after),
-        "edits_json": [stored(one) for one in edits] if beside is None else beside,
-        "evidence_json": evidence(**changed),
+        "diff_hash": diff_hash(before, after), "edits_json": edits, "evidence_json": found,
     }  # fmt: skip
     ledger.append("proposals", [row])
     ledger.flush()

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import importlib
 import tomllib
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -86,7 +87,14 @@ def test_a_line_without_exception_is_looked_at(ledger: Ledger) -> None:
 def test_without_controls_nothing_is_called_clear(ledger: Ledger) -> None:
     """Silence of a measurement that was not made is no acquittal."""
     over = looked(ledger, propose(ledger, controls={}))[OVER]
-    assert (over.state, over.missing) == ("not measured", ("no train control was played",))
+    assert (over.state, over.missing) == (
+        "not measured",
+        ("no train control(s) played: too few to see harm",),
+    )
+    few = {"pairs": 8, "fixed": 0, "broken": 0, "incidents": 4, "broken_incidents": 0}
+    assert states(ledger, propose(ledger, name="p-2", controls=few))[OVER] == "not measured"
+    enough = {**few, "incidents": 5}
+    assert states(ledger, propose(ledger, name="p-3", controls=enough))[OVER] == "clear"
 
 
 def test_wording_is_told_apart() -> None:
@@ -164,6 +172,8 @@ def measured(
     project: Any, parts: Any, monkeypatch: pytest.MonkeyPatch, *lines: str, **faults: str
 ) -> dict[str, str]:
     """The states of a change that a person planted: really measured, proposed and laid out."""
+    fifth = replace(project.cases[-1], incident=replace(project.cases[-1].incident, id="fine-4"))
+    project.needs["fine-4"] = ""
     runs = parts.runs(project.needs, **faults)
     monkeypatch.setattr("heldout.tune.player.play", runs.play)
     room = importlib.import_module("heldout.tune.remeasure")
@@ -175,7 +185,7 @@ def measured(
         found = asyncio.run(
             remeasure(
                 project.settings, ledger, model="sim/anchored@low", before=before, after=planted,
-                cases=project.cases, gate=parts.gate(), interface=parts.interface(),
+                cases=(*project.cases, fifth), gate=parts.gate(), interface=parts.interface(),
                 options=options,
             )
         )  # fmt: skip

@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import pytest
-from tests.review.conftest import BEFORE, EDITS, edit, propose
+from tests.review.conftest import BEFORE, EDITS, edit, propose, propose_brain
 from tests.review.planted import KINDS, planted
 
 from heldout.brain import load_brain, write_brain
@@ -400,3 +400,25 @@ def test_a_line_that_two_edits_add_belongs_to_each_once(settings: Settings, serv
     owners = [(row.text, block.note.because or block.note.will_do)
               for block in shown.blocks if block.note for row in block.rows if row.text.strip()]  # fmt: skip
     assert owners == [(line, "one"), ("- And more.", "two"), (line, "two")]
+
+
+def test_an_amended_proposal_keeps_what_its_lines_are_for(served: Open, settings: Settings) -> None:
+    """Lines that were proposed keep their words; what a person wrote is said to be theirs."""
+    after = apply_edits(BEFORE, EDITS)
+    own = "- Say in one sentence how the change explains the failure."
+    file = EDITS[0].ops[0].file
+    amended = after.with_file(file, after.extra[file] + own + "\n")
+    with Ledger.open(settings.ledger) as ledger:
+        old = propose(ledger)
+        new = propose_brain(ledger, amended, amends=old)
+    shown = served.desk.sheet(new)
+    notes = {row.text: block.note for block in shown.blocks for row in block.rows}
+    first, mine = notes[EDITS[0].added_lines()[0]], notes[own]
+    assert first is not None
+    assert (first.will_do, first.effect) == (EDITS[0].expected_effect, "")
+    assert mine is not None
+    assert mine.will_do.startswith("A person's amendment")
+    assert shown.edits == ()
+    page = html.unescape(ask(served, f"{root(served)}/{new}").text)
+    assert 'type="checkbox"' not in page
+    assert "A person's amendment" in page

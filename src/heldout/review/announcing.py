@@ -131,7 +131,7 @@ def _edit_lines(shown: Sheet) -> list[str]:
         note = notes[edit]
         lines += [
             f"- edit {code(edit)}: the agent will now: {code(note.will_do)}",
-            f"  - failing: {note.effect}; passing: {note.elsewhere}",
+            f"  - its failures: {note.effect}; elsewhere: {note.elsewhere}",
             *([f"  - feared: {code(note.feared)}"] if note.feared else []),
         ]
     return [*lines, ""] if lines else []

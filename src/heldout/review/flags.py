@@ -24,6 +24,8 @@ CONTRADICTION = "contradiction"
 State = Literal["flag", "look", "clear", "not measured"]
 IDLE = 2
 """Lines that nothing needs from which a proposal is called padded, whatever else it holds."""
+FEWEST_CONTROLS = 5
+"""Train controls below which unbroken ones clear nobody: half of all such may still break."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,8 +114,9 @@ def _over_correction(subject: Subject) -> Iterator[Flag]:
 
 def _no_controls(evidence: Mapping[str, Any]) -> Iterator[str]:
     controls = evidence.get("controls") or {}
-    if not controls.get("incidents") or not controls.get("pairs"):
-        yield "no train control was played"
+    played = int(controls.get("incidents", 0)) if controls.get("pairs") else 0
+    if played < FEWEST_CONTROLS:
+        yield f"{played or 'no'} train control(s) played: too few to see harm"
 
 
 def _leak(subject: Subject) -> Iterator[Flag]:

@@ -31,7 +31,7 @@ MOVED = (
     "The brain in use is no longer the one that this was proposed for, so it cannot be accepted: "
     "reject it, or run 'heldout tune' again."
 )
-AMENDED = "A person's amendment: it was measured as a whole, not edit by edit."
+AMENDED = "A person's amendment: it was measured as a whole, not line by line."
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +114,12 @@ def sheet(settings: Settings, ledger: Ledger, proposal_id: str) -> Sheet:
         moved="" if placed else MOVED,
         failures=tuple((evidence.get("behaviour") or {}).get("failures", ())),
         looked=looked,
-        blocks=_blocks(proposed, asked, [flag for one in looked for flag in one.flags]),
+        blocks=_blocks(
+            proposed,
+            asked,
+            [flag for one in looked for flag in one.flags],
+            _origin(ledger, evidence),
+        ),
         edits=tuple(edit.id for edit in proposed.edits),
         measures=tuple(measures(evidence)),
         divergence=divergence(ledger, evidence.get("trace_pair")),
@@ -130,7 +135,6 @@ class _Known:
     flags: Sequence[Flag]
     added: list[tuple[str, str]]
     taken: list[tuple[str, str]]
-    notes: Mapping[str, Note]
     used: Counter[tuple[str, str, str]] = field(default_factory=Counter)
 
     def owner(self, kind: str, text: str) -> str:
@@ -158,41 +162,57 @@ class _Known:
         return Row(kind, text, dropped, tone, clashes, tuple(kinds))
 
 
-def _blocks(proposed: Proposed, asked: Subject, flags: Sequence[Flag]) -> tuple[Block, ...]:
+def _origin(ledger: Ledger, evidence: Mapping[str, Any]) -> list[tuple[Edit, Mapping[str, Any]]]:
+    """The edits that an amended proposal began with, so that its lines keep what they are for."""
+    name = str(evidence.get("amends") or "")
+    if not name:
+        return []
+    older = open_proposal(ledger, name)
+    found = list(zip(older.edits, [dict(one) for one in older.row.edits or []], strict=True))
+    return found or _origin(ledger, older.row.evidence or {})
+
+
+def _blocks(
+    proposed: Proposed,
+    asked: Subject,
+    flags: Sequence[Flag],
+    origin: Sequence[tuple[Edit, Mapping[str, Any]]],
+) -> tuple[Block, ...]:
     """The diff in order, cut where the edit changes that a line belongs to."""
-    effects = {str(one["line"]["text"]).strip(): one for one in asked.effects()}
-    known = _Known(
-        effects=effects,
-        conflicts=asked.conflicts,
-        flags=flags,
-        added=[(edit.id, line.strip()) for edit in proposed.edits for line in edit.added_lines()],
-        taken=[
-            (edit.id, op.anchor.strip())
-            for edit in proposed.edits
-            for op in edit.ops
-            if op.action in {"replace", "delete"}
-        ],
-        notes={edit.id: _note(edit, stored) for edit, stored in asked.edits},
-    )
-    blocks: list[tuple[str, list[Row]]] = []
+    known = _known(asked, flags, [edit for edit, _ in (*asked.edits, *origin)])
+    notes = {edit.id: _note(edit, stored) for edit, stored in asked.edits}
+    notes |= {edit.id: _as_proposed(edit) for edit, _ in origin}
+    blocks: list[tuple[str | None, list[Row]]] = []
     for kind, text in diff_lines(proposed.row.diff):
-        changed = kind in {"add", "del"}
-        said = text.strip()
-        owner = known.owner(kind, said) if changed and said else ""
-        if changed and not said and blocks:
-            owner = blocks[-1][0]  # A blank line goes with what stands before it.
+        changed, said = kind in {"add", "del"}, text.strip()
+        owner: str | None = None
+        if changed and said:
+            owner = known.owner(kind, said)
+        elif changed:  # A blank line goes with what stands before it.
+            owner = (blocks[-1][0] if blocks else None) or ""
         if not blocks or blocks[-1][0] != owner:
             blocks.append((owner, []))
         blocks[-1][1].append(known.row(kind, text))
-    whole = Note("", AMENDED) if not proposed.edits else None
+    own = Note("", AMENDED) if not proposed.edits else None
     return tuple(
-        Block(tuple(rows), known.notes.get(owner) or (whole if _adds(rows) else None))
+        Block(tuple(rows), None if owner is None else notes.get(owner, own))
         for owner, rows in blocks
     )
 
 
-def _adds(rows: Sequence[Row]) -> bool:
-    return any(row.kind == "add" for row in rows)
+def _known(asked: Subject, flags: Sequence[Flag], edits: Sequence[Edit]) -> _Known:
+    return _Known(
+        effects={str(one["line"]["text"]).strip(): one for one in asked.effects()},
+        conflicts=asked.conflicts,
+        flags=flags,
+        added=[(edit.id, line.strip()) for edit in edits for line in edit.added_lines()],
+        taken=[
+            (edit.id, op.anchor.strip())
+            for edit in edits
+            for op in edit.ops
+            if op.action in {"replace", "delete"}
+        ],
+    )
 
 
 _HUNK = re.compile(r"@@ -\d+(?:,(\d+))? \+\d+(?:,(\d+))? @@")
@@ -235,6 +255,11 @@ def _note(edit: Edit, stored: Mapping[str, Any]) -> Note:
         harmful=int(guard.get("broken", 0)) > int(guard.get("fixed", 0)),
         probes=tuple(probes),
     )
+
+
+def _as_proposed(edit: Edit) -> Note:
+    """An edit that an amendment was made of; its own counts were another brain's."""
+    return Note("", edit.expected_effect or edit.reason, because=AMENDED, feared=edit.feared_harm)
 
 
 def _counts(effect: Mapping[str, Any]) -> str:

@@ -11,8 +11,8 @@ import jinja2
 from heldout.terminal import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
-LONGEST = 400
-"""Characters of one text on a page."""
+LONGEST, SHORTER = 400, 140
+"""Characters of one text on a page, and of one in the narrow panel of the trace."""
 
 
 def render(template: str, **values: Any) -> str:
@@ -41,5 +41,6 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
     )
     environment.filters["visible"] = lambda text: visible(text, LONGEST)
+    environment.filters["short"] = lambda text: visible(text, SHORTER)
     environment.filters["brief"] = brief
     return environment
