@@ -168,7 +168,9 @@ def _origin(ledger: Ledger, evidence: Mapping[str, Any]) -> list[tuple[Edit, Map
     if not name:
         return []
     older = open_proposal(ledger, name)
-    found = list(zip(older.edits, [dict(one) for one in older.row.edits or []], strict=True))
+    found: list[tuple[Edit, Mapping[str, Any]]] = list(
+        zip(older.edits, [dict(one) for one in older.row.edits or []], strict=True)
+    )
     return found or _origin(ledger, older.row.evidence or {})
 
 
