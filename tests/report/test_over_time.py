@@ -12,6 +12,7 @@ import pytest
 
 from heldout.brain import Brain, load_brain, write_brain
 from heldout.build.labels import Labels, write_labels
+from heldout.drift import Canary
 from heldout.edit import Edit, Op, apply_edits, diff, diff_hash
 from heldout.report import gather, render_html, render_text
 from heldout.report.over_time.lineage import BrainChange, brain_change
@@ -322,3 +323,27 @@ def test_page_and_text_carry_every_part(settings: Settings, looked: Ledger):
     assert "looks at the held-out half by sim/anchored@low" in text
     assert "1 lines new, 0 gone" in text
     assert render_html(data) == page
+
+
+def test_the_canary_stands_in_page_and_text(settings: Settings, looked: Ledger):
+    """What the provider changed is told with what a run could have noticed; hostile names as text."""
+    said = Canary(
+        run="r", model="sim/anchored@low", set="small", brain="b" * 64, at=1_790_000_000_000_000,
+        number=2, begins="", word="changed", alarms=("another model answers: <b>new</b>",),
+        notes=(), incidents=10, planned=30, valid=30, passed=12, earlier_valid=30,
+        earlier_passed=24, p=0.001, noticeable=0.31, served=("<b>new</b>",), earlier_served=("m",),
+        input_tokens=900.0, earlier_input_tokens=900.0, output_tokens=80.0,
+        earlier_output_tokens=80.0, call_seconds=1.0, earlier_call_seconds=1.0, usd=None,
+    )  # fmt: skip
+    assert "Did the provider" not in render_html(gather(looked, settings))
+    row = {"job": "canary-r", "kind": "canary", "status": "changed", "model": said.model,
+           "detail_json": said.plain()}  # fmt: skip
+    looked.append("jobs", [row])
+    data = gather(looked, settings)
+    page, text = render_html(data), render_text(data)
+    for shown in (page, text):
+        assert "40 %" in shown
+        assert "moves by 31 points would be noticed" in shown
+    assert "Did the provider change the model?" in page
+    assert "changed; another model answers: &lt;b&gt;new&lt;/b&gt;" in page
+    assert "<b>new" not in page

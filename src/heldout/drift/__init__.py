@@ -5,7 +5,7 @@ What moves between two of its runs is not the brain: it is the provider's doing,
 
 from heldout.drift.canary import CanaryOptions, run_canary
 from heldout.drift.comparing import Canary, compare
-from heldout.drift.history import canaries, canary_rows, canary_text
+from heldout.drift.history import canaries, canary_note, canary_rows, canary_text
 from heldout.drift.series import Series, next_sitting
 
 __all__ = [
@@ -13,6 +13,7 @@ __all__ = [
     "CanaryOptions",
     "Series",
     "canaries",
+    "canary_note",
     "canary_rows",
     "canary_text",
     "compare",

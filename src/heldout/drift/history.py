@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 
 from heldout.drift.canary import KIND
@@ -9,30 +10,47 @@ from heldout.drift.comparing import FALSE_ALARMS, Canary
 from heldout.store import Ledger
 from heldout.store.queries import jobs
 
-HEAD = ("canary", "when", "run", "pass rate", "earlier", "says")
-
 
 def canaries(ledger: Ledger, *, model: str | None = None) -> list[Canary]:
     """Every canary, the newest first, of one model or all."""
     return [Canary.from_plain(row.detail) for row in jobs(ledger, model=model, kind=KIND)]
 
 
-def canary_rows(found: list[Canary]) -> list[tuple[str, ...]]:
-    """A table, head first, with the newest canary of each model; only the head where none ran."""
-    newest: dict[str, Canary] = {}
-    for one in found:
-        newest.setdefault(one.model, one)
-    return [HEAD, *(_row(newest[model]) for model in sorted(newest))]
+HEAD = ("canary", "pass rate", "earlier", "served model", "output tokens", "USD", "says")
+
+
+def canary_rows(found: Sequence[Canary]) -> list[tuple[str, ...]]:
+    """The course of one model's canaries as a table, its head first."""
+    return [HEAD, *(_row(one) for one in found)]
 
 
 def _row(one: Canary) -> tuple[str, ...]:
     return (
-        one.model,
-        f"{datetime.fromtimestamp(one.at / 1e6, UTC):%Y-%m-%d}",
-        f"{_nth(one.number)} of its series",
+        f"{_day(one)} ({_nth(one.number)})",
         _share(one.passed, one.valid),
-        _share(one.earlier_passed, one.earlier_valid) if one.earlier_valid else "-",
+        _share(one.earlier_passed, one.earlier_valid),
+        ", ".join(one.served) or "-",
+        f"{one.output_tokens:,.0f}",
+        "unknown" if one.usd is None else f"{one.usd:.4f}",
         "; ".join((one.word, *one.alarms)),
+    )
+
+
+def _day(one: Canary) -> str:
+    return f"{datetime.fromtimestamp(one.at / 1e6, UTC):%Y-%m-%d}"
+
+
+def canary_note(one: Canary) -> str:
+    """What its figures are, and what a run could have noticed."""
+    said = (
+        "The same train incidents with the same brain, so what moves is the provider's doing. "
+        f"'changed' is said of an unchanged model in one run of {1 / FALSE_ALARMS:.0f}"
+    )
+    if one.noticeable is None:
+        return f"{said}."
+    return (
+        f"{said}; a pass rate that moves by {100 * one.noticeable:.0f} points would be noticed in "
+        "8 of 10 runs."
     )
 
 
@@ -77,12 +95,7 @@ def _measured(one: Canary) -> list[str]:
         change = f", before {before:{form}} ({now / before - 1:+.0%})" if before else ""
         lines.append(f"{said}: {now:{form}}{change}")
     lines.append("USD: unknown" if one.usd is None else f"USD: {one.usd:.4f}")
-    if one.noticeable is not None:
-        lines.append(
-            f"A pass rate that moves by {100 * one.noticeable:.0f} points would be noticed in 8 of "
-            f"10 runs; one run in {1 / FALSE_ALARMS:.0f} says 'changed' of a model that has not."
-        )
-    return lines
+    return [*lines, canary_note(one)]
 
 
 def _share(part: int, whole: int) -> str:

@@ -10,6 +10,7 @@ from markupsafe import Markup
 
 import heldout
 from heldout.compare.text import p_value, percent, points
+from heldout.drift import canary_note, canary_rows
 from heldout.report import rows
 from heldout.report.data import ReportData
 from heldout.report.figures import cost_figure, course_figure, incidents_figure, rates_figure
@@ -80,6 +81,8 @@ def _environment() -> jinja2.Environment:
         p=p_value,
         rate=percent,
         segment=difference,
+        canaryrows=canary_rows,
+        canarynote=canary_note,
         lookwords=look_notes,
         brainhead=brain_head,
         points=points,

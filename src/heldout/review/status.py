@@ -37,6 +37,8 @@ class Trouble:
         """The command that goes on with it; empty for one that failed."""
         if self.failed:
             return ""
+        if self.what == "canary":
+            return "heldout canary"
         return (
             f"heldout score --resume {self.id}"
             if self.what == "score"
@@ -178,7 +180,8 @@ def _troubles(ledger: Ledger, model: str) -> Iterator[Trouble]:
         # What a job or a score played is told of there.
         if run.job is None and run.purpose != "score" and run.status != "finished":
             failed = run.status == "error"
-            yield Trouble("run", run.run, failed, _why(run.status_detail, failed), run.status_at)
+            what = "canary" if run.purpose == "canary" else "run"
+            yield Trouble(what, run.run, failed, _why(run.status_detail, failed), run.status_at)
 
 
 def _why(detail: object, failed: bool) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
+from heldout.drift import Canary, canaries
 from heldout.report.over_time.lineage import BrainChange, brain_change
 from heldout.report.over_time.looks import Look, looks_at
 from heldout.report.over_time.segments import Segments, segments_of
@@ -22,6 +23,8 @@ class OverTime:
     """Oldest first, unfinished ones among them."""
     spent: tuple[Spent, ...]
     """By what it was for, the sum last; empty where nothing was played."""
+    canaries: tuple[Canary, ...] = ()
+    """Newest first: what moved while the brain did not."""
     segments: Segments | None = None
     """Of the score that the report is about."""
     brain: BrainChange | None = None
@@ -33,6 +36,7 @@ def over_time(ledger: Ledger, settings: Settings, model: str, score: Score | Non
         model=model,
         looks=looks_at(ledger, model),
         spent=spent_on(ledger, model),
+        canaries=tuple(canaries(ledger, model=model)),
         segments=segments_of(settings, score) if score is not None else None,
         brain=brain_change(ledger, settings),
     )

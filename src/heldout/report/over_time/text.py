@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterator
 
 from heldout.compare.text import p_value, percent, table
+from heldout.drift import Canary, canary_note, canary_rows
 from heldout.report import rows
 from heldout.report.over_time import BrainChange, Look, OverTime, Segments, Spent
 from heldout.report.over_time.segments import FEW, Segment
@@ -170,11 +171,19 @@ def parts(data: OverTime) -> Iterator[str]:
     if data.segments is not None and data.segments.rows:
         yield segments_text(data.segments)
     if data.looks:
+    if data.canaries:
+        yield canaries_text(data.canaries)
         yield f"looks at the held-out half by {visible(data.model, 60)}\n{looks_text(data.looks)}"
     if data.brain is not None:
         yield brain_text(data.brain)
     if data.spent:
         yield spent_text(data.spent)
+
+def canaries_text(canaries: tuple[Canary, ...]) -> str:
+    """The canary's course, and what the newest run could have noticed."""
+    found = [tuple(visible(cell, 90) for cell in row) for row in canary_rows(canaries[:MOST_LOOKS])]
+    return "\n".join(["did the provider change the model?", table(found), canary_note(canaries[0])])
+
 
 
 def _wrap(text: str) -> str:
