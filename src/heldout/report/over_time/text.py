@@ -55,7 +55,10 @@ def difference(segment: Segment) -> str:
 
 def looks_text(looks: tuple[Look, ...]) -> str:
     """One line a look, oldest first."""
-    head = ("look", "day", "before", "after", "fixed", "broken", "p", "adjusted", "ends as", "USD")
+    head = (
+        "look", "day", "before", "after", "fixed/broken", "p", "adjusted", "no model", "ends as",
+        "USD",
+    )  # fmt: skip
     lines: list[tuple[str, ...]] = [head, *(_look(one) for one in looks[-MOST_LOOKS:])]
     notes = look_notes(looks)
     return "\n".join([table(lines), *(_wrap(note) for note in notes)])
@@ -72,10 +75,10 @@ def _look(look: Look) -> tuple[str, ...]:
         day,
         f"{traps.before.solved_count}/{traps.before.incidents}, {percent(traps.before.solved)}",
         f"{traps.after.solved_count}/{traps.after.incidents}, {percent(traps.after.solved)}",
-        str(traps.count("fixed")),
-        str(traps.count("broken")),
+        f"{traps.count('fixed')}/{traps.count('broken')}",
         p_value(traps.p).removeprefix("p = "),
         p_value(score.p_adjusted).removeprefix("p = "),
+        f"{look.floor.traps_solved}/{look.floor.traps}" if look.floor else "",
         look.word,
         usd,
     )
@@ -86,13 +89,9 @@ def look_notes(looks: tuple[Look, ...]) -> list[str]:
     notes = []
     if len(looks) > MOST_LOOKS:
         notes.append(f"{len(looks) - MOST_LOOKS} earlier looks are in the ledger.")
-    floors = [one.floor for one in looks if one.floor is not None]
-    if floors:
-        best = max(floors, key=lambda one: one.traps_solved)
-        notes.append(
-            f"Best rule without a model on these traps: {best.name}, {best.traps_solved} of "
-            f"{best.traps}."
-        )
+    rules = {one.floor.name for one in looks if one.floor is not None}
+    if rules:
+        notes.append(f"No model: the best rule on the same traps ({', '.join(sorted(rules))}).")
     if any(one.result is not None and one.result.traps.paired < FEW for one in looks):
         notes.append(f"Fewer than {FEW} incidents in a look: read its counts, not its rates.")
     others = [one.id for one in looks if one.other_incidents]
@@ -171,19 +170,19 @@ def parts(data: OverTime) -> Iterator[str]:
     if data.segments is not None and data.segments.rows:
         yield segments_text(data.segments)
     if data.looks:
+        yield f"looks at the held-out half by {visible(data.model, 60)}\n{looks_text(data.looks)}"
     if data.canaries:
         yield canaries_text(data.canaries)
-        yield f"looks at the held-out half by {visible(data.model, 60)}\n{looks_text(data.looks)}"
     if data.brain is not None:
         yield brain_text(data.brain)
     if data.spent:
         yield spent_text(data.spent)
 
+
 def canaries_text(canaries: tuple[Canary, ...]) -> str:
     """The canary's course, and what the newest run could have noticed."""
     found = [tuple(visible(cell, 90) for cell in row) for row in canary_rows(canaries[:MOST_LOOKS])]
     return "\n".join(["did the provider change the model?", table(found), canary_note(canaries[0])])
-
 
 
 def _wrap(text: str) -> str:
