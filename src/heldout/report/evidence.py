@@ -125,10 +125,11 @@ def _p(value: float | None) -> str:
 def _notes(score: Score, outside: Score | None, lines: list[ArmLine]) -> list[str]:
     """The footer: what was fixed beforehand, and how far each figure may be trusted."""
     looks, rivals = score.looks, sum(1 for line in lines if not line.main) - 1
+    repeats = "1 repeat" if score.repeats == 1 else f"{score.repeats} repeats"
     notes = [
         f"{score.evidence.sentence()}",
         f"Endpoint {score.endpoint_hash}, fixed before the first call; look {looks.number} of "
-        f"{looks.budget}; {score.repeats} repeats; score {score.score}.",
+        f"{looks.budget}; {repeats} for each incident; score {score.score}.",
         "Primary is tuned against before, by exact McNemar; p adj. is p times the looks.",
     ]
     if rivals > 0:
