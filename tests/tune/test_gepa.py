@@ -8,15 +8,14 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from tests.tune.test_job import GOOD, MODEL, NEAR, OPTIONS, OVERLAY, go, line
+from tests.tune.test_job import GOOD, MODEL, NEAR, OPTIONS, go, line
 from tests.tune.test_strategies import scripted
 
 from heldout.canaries import Watch
-from heldout.edit import Edit, Op, apply_edits, edit_from_plain
+from heldout.edit import apply_edits, edit_from_plain
 from heldout.errors import ProviderUnavailable, UsageError
 from heldout.store.queries import edit_events, gate_reports, jobs, proposals
 from heldout.tune import tune
-from heldout.tune.together import joined
 
 GEPA = replace(OPTIONS, strategy="gepa", max_metric_calls=200)
 BOTH = f"{GOOD}\n{NEAR}"
@@ -251,14 +250,3 @@ def test_a_cancelled_job_leaves_no_search_running(
     started = asyncio.Event()
     asyncio.run(run())
     assert {plan.purpose for plan in runs.plans} == {"train"}
-
-
-def test_steps_of_a_search_join_to_one_edit() -> None:
-    """Their operations stay in order, what was said of each is kept once; one step stays itself."""
-    first = Edit((Op(OVERLAY, "append", "", "- A."),), "why A", "noise", "good", "bad", "gepa")
-    second = Edit((Op(OVERLAY, "replace", "- A.", "- B."),), "why B", "fleet", "good", "", "gepa")
-    both = joined((first, second), "gepa")
-    assert both.ops == (*first.ops, *second.ops)
-    assert (both.reason, both.expected_effect, both.feared_harm) == ("why A why B", "good", "bad")
-    assert (both.cluster, both.author) == ("noise", "gepa")
-    assert joined((first,), "gepa") is first
