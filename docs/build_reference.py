@@ -65,6 +65,8 @@ def keys() -> list[str]:
         "gate": settings.GateSettings,
         "behaviour": settings.BehaviourSettings,
         "review": settings.ReviewSettings,
+        "month": settings.MonthSettings,
+        "canary": settings.CanarySettings,
     }
     for part, model in parts.items():
         for name, field in model.model_fields.items():
