@@ -124,9 +124,9 @@ class TuneSettings(_Strict):
         default="evidence", description="how an edit is accepted; docs/how-to/acceptance.md"
     )
     max_screen: int = Field(
-        default=240,
+        default=360,
         ge=12,
-        description="investigations of one candidate on its target, and again on what passed",
+        description="investigations of one candidate on its target, twice that on what passed",
     )
     confirm_repeats: int = Field(default=2, ge=1, description="fresh repeats before a proposal")
     max_added_lines: int = Field(default=60, ge=1, description="lines that a job may add")

@@ -51,7 +51,7 @@ from heldout.tune.searching import require_strategy, search
 from heldout.tune.together import draft_round
 
 KIND = "tune"
-FOR_CONFIRMATION = 0.2
+FOR_CONFIRMATION = 0.3
 """Share of the job's caps that the rounds leave for the final measurement."""
 
 
@@ -320,7 +320,10 @@ class _Sitting:
             evidence = job.log.record(entry, evidence)
             job.tell("confirmed", _confirmation(evidence), evidence)
             if not evidence["confirmed"]:
-                return evidence, "fresh repeats on train do not show the effect"
+                return (
+                    evidence,
+                    f"fresh repeats on train do not show the effect ({evidence['why']})",
+                )
             plain = await probe_accepted(job, state, evidence)
             evidence["behaviour"] = plain
             if not withdraw(job, state, plain):
@@ -332,6 +335,7 @@ class _Sitting:
         job, state, options = self.job, self.state, self.job.options
         method = strategy(options.strategy)
         await measure(job, state, job.cases, 0)
+        state.passed = tuple(sorted(one for one, solved in state.solved.items() if solved))
         while True:
             if self._solved_share() >= options.saturated_at:
                 return "saturated", "every train incident is solved" if state.round else (

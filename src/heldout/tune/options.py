@@ -10,7 +10,7 @@ from typing import Any, Literal
 from heldout.behaviour import ProbeOptions
 from heldout.run.plan import Limits
 from heldout.settings import Settings
-from heldout.tune.acceptance import Rule, RuleName, rule
+from heldout.tune.acceptance import Rule, RuleName, confirmation, rule
 
 Target = Literal["overlay", "base"]
 
@@ -20,7 +20,7 @@ class TuneOptions:
     """Settings of one job. ``target``: where edits go, the model's overlay or the base files.
 
     Caps are of the whole job; ``None`` is no cap. ``max_screen`` is how many investigations a
-    candidate may cost on its target, and again on what passed, before "indecisive" becomes
+    candidate may cost on its target, and twice that on what passed, before "indecisive" becomes
     "rejected"; with the acceptance rule ``looks`` it is that many looks instead. ``cluster_tries``:
     how many fruitless rounds a cluster gets. ``clusters``: how many a round may answer with one
     edit. ``max_metric_calls``: investigations that a strategy
@@ -43,7 +43,7 @@ class TuneOptions:
     batch: int = 6
     screen_repeats: int = 2
     acceptance: RuleName = "evidence"
-    max_screen: int = 240
+    max_screen: int = 360
     looks: int = 3
     confirm_repeats: int = 2
     max_added_lines: int = 60
@@ -109,6 +109,10 @@ class TuneOptions:
             looks=self.looks,
             most=self.max_screen,
         )
+
+    def confirmation(self, targets: int, held: int) -> Rule:
+        """How all that was accepted is measured again, with so many incidents of either kind."""
+        return confirmation(targets, held, repeats=self.confirm_repeats, most=self.max_screen)
 
     def derived_seed(self, *parts: object) -> int:
         """A seed of its own for one step of the job."""
