@@ -2,8 +2,8 @@
 
 Candidates of known effect (:mod:`bench.acceptance.effects`, fixed before the rules were) are put
 before the rules of a tuning job and before a strict sum over three incidents, as GEPA accepts,
-whose validation pass is counted. The table is written into docs/how-to/acceptance.md;
-``python -m bench.acceptance`` prints it for a twentieth of the draws.
+whose validation pass is counted; then whole jobs of them. The table is written into
+docs/how-to/acceptance.md; ``python -m bench.acceptance`` prints it for a twentieth of the draws.
 """
 
 from __future__ import annotations
@@ -12,21 +12,27 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from bench.acceptance.effects import CLUSTERS, CORRELATIONS, DRAWS, EFFECTS, SEED, draw
-from bench.acceptance.rules import rules
-from bench.acceptance.table import Cell, verdicts, write_page
+from bench.acceptance.effects import CLUSTERS, CORRELATIONS, DRAWS, EFFECTS, JOBS, SEED, draw
+from bench.acceptance.jobs import measured_jobs
+from bench.acceptance.rules import nets, rules
+from bench.acceptance.table import Cell, Measured, verdicts, write_page
 
 
-def main(draws: int = DRAWS) -> None:
+def main(draws: int = DRAWS, jobs: int = JOBS) -> None:
     """Measure every cell and print it; with the committed draws, write the page too."""
     cells = []
     for cell in measured(draws):
         cells.append(cell)
         print(cell.line(), flush=True)
-    for line in verdicts(cells):
+    ended = []
+    for job in measured_jobs(jobs):
+        ended.append(job)
+        print(job.line(), flush=True)
+    found = Measured(cells, ended, nets(draws))
+    for line in verdicts(found):
         print(line)
-    if draws == DRAWS:
-        write_page(cells)
+    if (draws, jobs) == (DRAWS, JOBS):
+        write_page(found)
 
 
 def measured(draws: int) -> Iterator[Cell]:
