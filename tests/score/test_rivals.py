@@ -265,6 +265,22 @@ def test_a_checklist_is_part_of_the_endpoint(bench: Any, brains: Any):
         ARMS["checklist"].make(supplies(bench, brains))
 
 
+def test_a_checklist_that_cannot_be_read_is_said_before_anything_is_built(
+    bench: Any, tmp_path: Path
+):
+    """A missing file, a folder and bytes that are no text are usage errors without a traceback."""
+    from heldout.pipeline import Scoring, score_now
+
+    odd = tmp_path / "odd.md"
+    odd.write_bytes(b"\xff\xfe\xfa")
+    told: list[str] = []
+    for path in (tmp_path / "none.md", tmp_path, odd):
+        with pytest.raises(UsageError, match="cannot be read") as caught:
+            score_now(bench.settings, Scoring(checklist=path), told.append)
+        assert caught.value.exit_code == 2
+    assert told == []
+
+
 # The brain of a blind job
 
 

@@ -54,11 +54,11 @@ class Scored:
 
 def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
     """Score two brains on the held-out half; by default the last decision's before and after."""
-    from heldout.score import ScoreRequest, wished
+    from heldout.score import ScoreRequest, page_text, wished
     from heldout.store import Ledger
 
     model = asked.model or settings.models.agent
-    page = _page(asked.checklist)
+    page = page_text(asked.checklist)
     say("building worlds")
     build_worlds(settings)
     with Ledger.open(settings.ledger) as ledger:
@@ -86,20 +86,6 @@ def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
     result = start_score(settings, request, say)
     text, path = write_report_of(settings, result.score)
     return Scored(result, text, path)
-
-
-def _page(path: Path | None) -> str:
-    """A person's checklist as text; empty without one."""
-    if path is None:
-        return ""
-    try:
-        return path.read_text(encoding="utf-8")
-    except (OSError, UnicodeDecodeError) as error:
-        raise UsageError(
-            f"the checklist cannot be read ({type(error).__name__})",
-            where=str(path),
-            mend="Name a Markdown file in UTF-8",
-        ) from error
 
 
 def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> tuple[str, str, str]:

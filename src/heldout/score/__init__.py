@@ -9,7 +9,7 @@ from heldout.score.job import Given, detectable_before, run_score
 from heldout.score.looks import Looks
 from heldout.score.process import ScoreResult, start
 from heldout.score.progress import Progress
-from heldout.score.request import ScoreRequest, endpoint_hash, wished
+from heldout.score.request import ScoreRequest, endpoint_hash, page_text, wished
 from heldout.score.result import (
     ArmRow,
     Breakdown,
@@ -35,6 +35,7 @@ __all__ = [
     "ScoreResult",
     "detectable_before",
     "endpoint_hash",
+    "page_text",
     "read_score",
     "run_score",
     "start",

@@ -24,7 +24,7 @@ import heldout.errors
 from heldout.errors import ComparisonFailed, HeldoutError, UsageError
 from heldout.score.job import run_score
 from heldout.score.progress import OnProgress, Progress
-from heldout.score.request import ScoreRequest, wished
+from heldout.score.request import ScoreRequest, page_text, wished
 from heldout.score.result import Score
 from heldout.settings import Settings, load_settings, settings_from_plain
 from heldout.split import HeldoutAccess, declare_process
@@ -141,7 +141,7 @@ def _request_from(args: argparse.Namespace) -> ScoreRequest:
         **wished(
             args.arms.split(",") if args.arms else (),
             blind=args.blind,
-            checklist=args.checklist.read_text(encoding="utf-8") if args.checklist else "",
+            checklist=page_text(args.checklist),
         ),
         nearest=args.nearest,
         job=args.job,

@@ -5,11 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any, Literal, get_args
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 import heldout
+from heldout.errors import UsageError
 from heldout.run.plan import Plan
 from heldout.settings import Settings
 from heldout.split import Case
@@ -68,6 +70,20 @@ class ScoreRequest(BaseModel):
         if taken:
             raise ValueError(f"'{min(taken)}' is the name of another arm")
         return brains
+
+
+def page_text(path: Path | None) -> str:
+    """A person's checklist as text, empty without one; one that cannot be read is a UsageError."""
+    if path is None:
+        return ""
+    try:
+        return path.read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UsageError(
+            f"the checklist cannot be read ({type(error).__name__})",
+            where=str(path),
+            mend="Name a Markdown file in UTF-8",
+        ) from error
 
 
 def wished(names: Sequence[str], *, blind: str = "", checklist: str = "") -> dict[str, Any]:
