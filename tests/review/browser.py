@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import fcntl
 import json
 import os
 import shutil
@@ -26,12 +27,19 @@ _FLAGS = (
 )  # fmt: skip
 
 
+def _moved(descriptor: int) -> int:
+    """The same pipe under a number that the browser's own two cannot collide with."""
+    moved = fcntl.fcntl(descriptor, fcntl.F_DUPFD_CLOEXEC, 20)
+    os.close(descriptor)
+    return moved
+
+
 class Browser:
     """One page; whatever its policy refuses or its console says is kept in ``complaints``."""
 
     def __init__(self, profile: Path) -> None:
-        reads, self._out = os.pipe()
-        self._in, writes = os.pipe()
+        reads, self._out = map(_moved, os.pipe())
+        self._in, writes = map(_moved, os.pipe())
         # The browser reads commands from descriptor 3 and answers on descriptor 4.
         shell = f'exec "$@" 3<&{reads} 4>&{writes} {reads}<&- {writes}>&-'
         size = f"--window-size={WIDTH},{HEIGHT}"

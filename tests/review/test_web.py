@@ -417,8 +417,9 @@ def test_an_amended_proposal_keeps_what_its_lines_are_for(served: Open, settings
     assert first is not None
     assert (first.will_do, first.effect) == (EDITS[0].expected_effect, "")
     assert mine is not None
-    assert mine.will_do.startswith("A person's amendment")
+    assert mine.will_do.startswith("Written by a person")
     assert shown.edits == ()
-    page = html.unescape(ask(served, f"{root(served)}/{new}").text)
+    page = ask(served, f"{root(served)}/{new}").text
     assert 'type="checkbox"' not in page
-    assert "A person's amendment" in page
+    assert "Written by a person" in page
+    assert "Kept by an amendment" in page

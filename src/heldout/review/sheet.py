@@ -31,7 +31,8 @@ MOVED = (
     "The brain in use is no longer the one that this was proposed for, so it cannot be accepted: "
     "reject it, or run 'heldout tune' again."
 )
-AMENDED = "A person's amendment: it was measured as a whole, not line by line."
+WRITTEN = "Written by a person; the amendment was measured as a whole, not line by line."
+KEPT = "Kept by an amendment, which was measured as a whole."
 
 
 @dataclass(frozen=True, slots=True)
@@ -195,7 +196,7 @@ def _blocks(
         if not blocks or blocks[-1][0] != owner:
             blocks.append((owner, []))
         blocks[-1][1].append(known.row(kind, text))
-    own = Note("", AMENDED) if not proposed.edits else None
+    own = Note("", WRITTEN) if not proposed.edits else None
     return tuple(
         Block(tuple(rows), None if owner is None else notes.get(owner, own))
         for owner, rows in blocks
@@ -261,7 +262,7 @@ def _note(edit: Edit, stored: Mapping[str, Any]) -> Note:
 
 def _as_proposed(edit: Edit) -> Note:
     """An edit that an amendment was made of; its own counts were another brain's."""
-    return Note("", edit.expected_effect or edit.reason, because=AMENDED, feared=edit.feared_harm)
+    return Note("", edit.expected_effect or edit.reason, because=KEPT, feared=edit.feared_harm)
 
 
 def _counts(effect: Mapping[str, Any]) -> str:
