@@ -176,18 +176,18 @@ def test_a_spent_budget_of_looks_refuses_a_plan_as_it_would_a_score(
 def test_a_first_job_says_what_it_assumes(settings: Settings):
     """Without an ended job the rounds are assumed and said; the first measurement is exact."""
     plan = plan_tuning(Job(project=str(settings.root), model=REAL, rounds=1), None)
-    assert "assumed, as no job of this model on this set has ended" in plan.basis[0]
+    assert "assumed, as no job of this model, set and strategy has ended" in plan.basis[0]
     assert "1 rounds" in plan.basis[0]
     assert plan.stages[0].expected >= 12 * 3
     assert plan.most is not None
     assert plan.investigations <= plan.most
-    assert [one.name for one in plan.further] == ["playing the held-out half"]
+    assert [one.name for one in plan.further] == [f"the held-out half, {REAL}"]
 
 
 def ended(ledger: Ledger, job: str, *, screened: int) -> None:
     """A job that ended after two rounds, with one investigation for each incident at the start."""
     row = {"job": job, "kind": "tune", "model": SIM, "set": "demo"}
-    begun = {"proposer": "sim/proposer", "options": {"repeats": 1}}
+    begun = {"proposer": "sim/proposer", "options": {"repeats": 1, "strategy": "reflect"}}
     spent = {"calls": 12, "input_tokens": 1200, "output_tokens": 120, "usd": 0.0}
     ledger.append("jobs", [
         {**row, "status": "started", "detail_json": begun},
@@ -221,8 +221,8 @@ def test_earlier_jobs_give_the_size_of_the_next(settings: Settings, ledger: Ledg
     assert sizes["reading failures, writing edits"] == 12
     fewer = plan_tuning(job.model_copy(update={"rounds": 1}), ledger)
     assert {one.name: one.expected for one in fewer.stages}["screening candidates"] == 20
-    other = plan_tuning(job.model_copy(update={"model": REAL}), ledger)
-    assert "assumed" in other.basis[0]
+    for changed in ({"model": REAL}, {"strategy": "blind"}):
+        assert "assumed" in plan_tuning(job.model_copy(update=changed), ledger).basis[0]
 
 
 @pytest.mark.usefixtures("counted")
@@ -248,6 +248,13 @@ def test_judging_models_are_planned_for(settings: Settings):
     assert [one.name for one in plan.stages[1:]] == [f"judging by {REAL}", f"judging by {UNKNOWN}"]
     assert plan.stages[1].calls == 108
     assert plan.usd is None
+
+
+def test_a_set_without_incidents_has_no_plan(settings: Settings):
+    """As for the job itself: there is nothing to tune on."""
+    split.write_split(split.Split("bare", (), ()), settings.datasets / "bare")
+    with pytest.raises(UsageError, match="no incident to tune on"):
+        plan_tuning(Job(project=str(settings.root), set="bare"), None)
 
 
 def test_an_arm_that_does_not_exist_is_a_mistake(settings: Settings):

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from heldout.errors import UsageError
 from heldout.settings import Settings, load_settings
 
 
@@ -135,4 +136,13 @@ def settings_of(job: Job) -> Settings:
         run=settings.run.model_copy(update=run),
         tune=settings.tune.model_copy(update=tune),
         score=settings.score.model_copy(update=score),
+    )
+
+
+def nothing_to_tune_on(settings: Settings) -> UsageError:
+    """What is said of a set without train incidents, by a job and by its plan alike."""
+    return UsageError(
+        f"the set '{settings.set}' has no incident to tune on",
+        where=str(settings.set_dir()),
+        mend="Add incidents, or name another set with --set",
     )

@@ -13,8 +13,8 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from heldout.errors import HeldoutError, UsageError
-from heldout.pipeline.job import Job, JobResult, Tuned, settings_of
+from heldout.errors import HeldoutError
+from heldout.pipeline.job import Job, JobResult, Tuned, nothing_to_tune_on, settings_of
 from heldout.pipeline.progress import Say, cpu_seconds, shown, tell
 from heldout.settings import Settings
 
@@ -114,11 +114,7 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
     declare_process("tune")
     train = cases(settings, settings.set, "train", workers=job.workers)
     if not train:
-        raise UsageError(
-            f"the set '{settings.set}' has no incident to tune on",
-            where=str(settings.set_dir()),
-            mend="Add incidents, or name another set with --set",
-        )
+        raise nothing_to_tune_on(settings)
     options = TuneOptions.of(settings, target=job.target, job=resume or new_job_id())
     with Ledger.open(settings.ledger) as ledger, GateProcess(settings) as gate:
         if not resume:

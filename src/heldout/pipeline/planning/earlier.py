@@ -25,6 +25,7 @@ class Begun:
     set: str
     proposer: str
     repeats: int
+    strategy: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,23 +58,26 @@ def begun_jobs(ledger: Ledger) -> tuple[Begun, ...]:
         found.append(
             Begun(
                 row["job"], row["model"] or "", row["set"] or "", str(detail.get("proposer", "")),
-                int(options.get("repeats", 1)),
+                int(options.get("repeats", 1)), str(options.get("strategy", "")),
             )
         )  # fmt: skip
     return tuple(found)
 
 
-def sizes(ledger: Ledger, model: str, set_name: str) -> Sizes | None:
-    """How large the newest ended jobs were; ``None`` without one of this model on this set."""
+def sizes(ledger: Ledger, model: str, set_name: str, strategy: str) -> Sizes | None:
+    """How large the newest ended jobs were; ``None`` without one of this model, set and strategy.
+
+    One that a leak aborted broke off early and says nothing.
+    """
     ended = {
         row.job: row.detail
         for row in jobs(ledger, kind=KIND, model=model)
-        if not row.unfinished and isinstance(row.detail, dict) and row.detail.get("train")
+        if not row.unfinished and row.status != "aborted" and (row.detail or {}).get("train")
     }
     mine = [
         one
         for one in begun_jobs(ledger)
-        if (one.model, one.set) == (model, set_name) and one.job in ended
+        if (one.model, one.set, one.strategy) == (model, set_name, strategy) and one.job in ended
     ][:NEWEST]
     if not mine:
         return None

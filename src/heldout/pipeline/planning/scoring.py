@@ -64,5 +64,5 @@ def scoring_stages(
     """Playing the held-out half with every arm, and judging it where models judge."""
     count = size.incidents * (2 + len(arms)) * settings.score.repeats
     unit = investigation(ledger, model)
-    played = Stage("playing the held-out half", count, count, unit, price(settings, model))
+    played = Stage(f"the held-out half, {model}", count, count, unit, price(settings, model))
     return (played, *judged(settings, ledger, model, count))

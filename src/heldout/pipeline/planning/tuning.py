@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from heldout.llm.names import ModelName
-from heldout.pipeline.job import Job, settings_of
+from heldout.pipeline.job import Job, nothing_to_tune_on, settings_of
 from heldout.pipeline.planning.earlier import Sizes, sizes
 from heldout.pipeline.planning.judging import judge_models, judged
 from heldout.pipeline.planning.pricing import cap_lines, price, price_line
@@ -45,7 +45,9 @@ def plan_tuning(job: Job, ledger: Ledger | None) -> Plan:
     model, proposer = settings.models.agent, settings.models.proposer
     train = read_specs(settings.set_dir(), "train")
     traps = sum(spec.kind == "trap" for spec in train)
-    known = sizes(ledger, model, settings.set) if ledger else None
+    if not train:
+        raise nothing_to_tune_on(settings)
+    known = sizes(ledger, model, settings.set, options.strategy) if ledger else None
     expected = (
         _measured(known, options, len(train)) if known else _assumed(options, len(train), traps)
     )
@@ -80,10 +82,13 @@ def plan_tuning(job: Job, ledger: Ledger | None) -> Plan:
 def _basis(known: Sizes | None, options: TuneOptions) -> str:
     if known is not None:
         jobs = f"{known.jobs} ended job{'' if known.jobs == 1 else 's'}"
-        return f"stages: means of {jobs} of this model on this set, {known.rounds:.0f} rounds each"
+        return (
+            f"stages: means of {jobs} of this model, set and strategy, {known.rounds:.0f} rounds "
+            "each"
+        )
     each = A_CANDIDATE[options.acceptance]
     return (
-        f"stages: assumed, as no job of this model on this set has ended: "
+        "stages: assumed, as no job of this model, set and strategy has ended: "
         f"{min(ROUNDS, options.max_rounds)} rounds, {each} investigations a candidate "
         "(docs/how-to/acceptance.md), every second round with an accepted edit, half of train "
         "unsolved"
