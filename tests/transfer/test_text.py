@@ -25,6 +25,17 @@ def test_the_class_of_evidence_comes_first():
     assert "look 1 of 5 (score s-1)" in text
 
 
+def test_the_same_class_of_evidence_is_said_once():
+    """Models of one class share its sentence; another class has a sentence of its own."""
+    table = made()
+    text = one_line(render_table(table))
+    assert "incidents: 10. The same holds for llama/two." in text
+    other = replace(table.columns[1], evidence="Mechanism test: llama/two is a simulated model.")
+    text = one_line(render_table(replace(table, columns=(table.columns[0], other))))
+    assert "The same holds" not in text
+    assert "Mechanism test: llama/two" in text
+
+
 def test_train_is_said_to_be_no_evidence():
     """A table of train says that its incidents are those that the brains were chosen by."""
     text = one_line(render_table(made("train")))
@@ -35,8 +46,9 @@ def test_train_is_said_to_be_no_evidence():
 def test_every_cell_and_what_carries_over_is_told():
     """Fixed and broken against the shared brain with the same model, then the incidents by name."""
     text = one_line(render_table(made()))
-    assert "7 fixed, 0 broken p = 0.016, adjusted 0.062" in text
-    assert "3 fixed, 1 broken p = 0.62, adjusted 1" in text
+    assert "tuned for openai/one@low (its own) 9 of 10 7 0 p = 0.016 0.062 no gain shown" in text
+    assert "tuned for openai/one@low 6 of 10 3 1 p = 0.62 1 no gain shown 4 of 4 0" in text
+    assert "shared brain 2 of 10 4 of 4" in text
     assert (
         "Of 7 trap incidents that the brain tuned for openai/one@low fixed there, with llama/two "
         "it fixes 2; 1 that model solves without it, 3 stay unsolved, 1 break. 1 more are fixed "
@@ -74,7 +86,9 @@ def test_markdown_is_one_table_and_notes():
     text = render_markdown(made())
     assert text.splitlines()[0] == f"| brain | {ONE} | {TWO} |"
     assert text.splitlines()[1] == "|---|---|---|"
-    assert "| shared brain | 2 of 10 | 4 of 10 |" in text
+    assert (
+        "| shared brain | 2 of 10 traps; controls 4 of 4 | 4 of 10 traps; controls 4 of 4 |" in text
+    )
     assert "- Real model: openai/one@low" in text
 
 

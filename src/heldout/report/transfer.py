@@ -20,9 +20,10 @@ from heldout.store import brain as stored_brain
 from heldout.store.transfers import transfers
 from heldout.terminal import visible
 from heldout.transfer import Cell, Table, carried, read_table
-from heldout.transfer.text import notes, row_name, told
+from heldout.transfer.text import notes, row_name
 
 _MARKS = {True: "\N{BLACK CIRCLE}", False: "\N{MIDDLE DOT}", None: "\N{EN DASH}"}
+_BROKEN = "\N{MULTIPLICATION SIGN}"
 
 
 def table_beside(ledger: Ledger, score: Score | None) -> Table | None:
@@ -80,9 +81,9 @@ def _view(table: Table) -> dict[str, object]:
         "names": [(owner, row_name(owner)) for owner in owners],
         "cells": cells,
         "notes": notes(table),
-        "told": [told(one) for one in carried(table)],
+        "carried": carried(table),
         "grid": _grid(table, list(cells.values())),
-        "order": [(model, owner) for model in table.models for owner in owners],
+        "order": [(model, one, n) for model in table.models for n, one in enumerate(owners)],
     }
 
 
@@ -97,7 +98,7 @@ def _grid(table: Table, cells: Sequence[Cell]) -> list[tuple[str, list[tuple[str
             cell = by_key[key]
             solved = None if name in cell.unpaired else name in cell.solved
             tone = "good-text" if name in cell.fixed else "bad-text" if name in cell.broken else ""
-            marks.append((_MARKS[solved], tone))
+            marks.append((_BROKEN if name in cell.broken else _MARKS[solved], tone))
         rows.append((name, marks))
     return rows
 

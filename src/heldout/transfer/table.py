@@ -133,6 +133,12 @@ class Carried:
     unpaired: tuple[str, ...]
     beyond: tuple[str, ...]
 
+    @property
+    def gained(self) -> int:
+        """How many the brain fixed with its own model."""
+        groups = self.fixed, self.solved_before, self.not_fixed, self.broken, self.unpaired
+        return sum(len(names) for names in groups)
+
 
 def carried(table: Table) -> tuple[Carried, ...]:
     """Each tuned brain that its own model played, with each other model: incident by incident."""

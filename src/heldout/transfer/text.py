@@ -7,7 +7,7 @@ import textwrap
 from heldout.compare.text import p_value, table
 from heldout.terminal import visible
 from heldout.transfer.estimate import Estimate
-from heldout.transfer.table import Carried, Cell, Table, carried
+from heldout.transfer.table import Carried, Cell, Column, Table, carried
 
 _WIDTH = 96
 NOT_EVIDENCE = (
@@ -32,7 +32,7 @@ def cell_words(cell: Cell) -> tuple[str, str, str]:
 
 def notes(found: Table) -> list[str]:
     """What must be said beside the figures, the class of evidence first."""
-    lines = list(dict.fromkeys(visible(column.evidence) for column in found.columns))
+    lines = _evidence(found)
     if found.half == "train":
         return [*lines, NOT_EVIDENCE]
     compared = len(found.owners) * len(found.columns)
@@ -49,17 +49,28 @@ def notes(found: Table) -> list[str]:
     return lines
 
 
+def _evidence(found: Table) -> list[str]:
+    """The sentence on the class of evidence, once for all models that it says the same of."""
+    alike: dict[str, list[Column]] = {}
+    for column in found.columns:
+        alike.setdefault(column.evidence.replace(column.model, ""), []).append(column)
+    lines = []
+    for first, *others in alike.values():
+        same = ", ".join(visible(one.model, 80) for one in others)
+        more = f" The same holds for {same}." if same else ""
+        lines.append(visible(first.evidence) + more)
+    return lines
+
+
 def told(one: Carried) -> list[str]:
     """What became of what a brain fixed with its own model, in sentences."""
-    of = [one.fixed, one.solved_before, one.not_fixed, one.broken, one.unpaired]
-    gained = sum(len(names) for names in of)
     owner, model = visible(one.owner, 80), visible(one.model, 80)
     few = f", {len(one.unpaired)} have too few valid runs" if one.unpaired else ""
     lines = [
-        f"Of {gained} trap incidents that the brain tuned for {owner} fixed there, with {model} it "
-        f"fixes {len(one.fixed)}; {len(one.solved_before)} that model solves without it, "
-        f"{len(one.not_fixed)} stay unsolved, {len(one.broken)} break{few}. {len(one.beyond)} more "
-        "are fixed there only."
+        f"Of {one.gained} trap incidents that the brain tuned for {owner} fixed there, with "
+        f"{model} it fixes {len(one.fixed)}; {len(one.solved_before)} that model solves without "
+        f"it, {len(one.not_fixed)} stay unsolved, {len(one.broken)} break{few}. "
+        f"{len(one.beyond)} more are fixed there only."
     ]
     named = (
         ("carry over", one.fixed),
@@ -74,21 +85,8 @@ def render_table(found: Table) -> str:
     """The whole table for a terminal: evidence, figures, then incident by incident."""
     lead = notes(found)
     blocks = [*(textwrap.fill(line, _WIDTH) for line in lead), ""]
-    head = (
-        "brain",
-        "model",
-        "traps solved",
-        "against the shared brain",
-        "p",
-        "ends as",
-        "controls",
-    )
-    rows: list[tuple[str, ...]] = [head]
-    for owner in ("", *found.owners):
-        for model in found.models:
-            cell = found.cell(owner, model)
-            rows.append((row_name(owner), visible(model, 80), *cell_words(cell), *_rest(cell)))
-    blocks += [table(rows), ""]
+    for column in found.columns:
+        blocks += [_column(found, column), ""]
     for one in carried(found):
         first, *named = told(one)
         blocks.append(textwrap.fill(first, _WIDTH))
@@ -105,11 +103,32 @@ def render_table(found: Table) -> str:
     return "\n".join(blocks)
 
 
-def _rest(cell: Cell) -> tuple[str, str]:
-    controls = f"{cell.controls_solved} of {cell.controls}"
-    if cell.p is not None:
-        controls += f", {cell.controls_broken} broken"
-    return cell.word, controls
+def _column(found: Table, column: Column) -> str:
+    """One model's rows: every brain, the model's own marked."""
+    head = (
+        "traps",
+        "fixed",
+        "broken",
+        "McNemar",
+        "adjusted",
+        "ends as",
+        "controls",
+        "of them broken",
+    )
+    rows: list[tuple[str, ...]] = [(visible(column.model, 80), *head)]
+    for owner in ("", *found.owners):
+        cell = found.cell(owner, column.model)
+        name = row_name(owner) + (" (its own)" if cell.own else "")
+        solved = f"{len(cell.solved)} of {cell.traps}"
+        controls = f"{cell.controls_solved} of {cell.controls}"
+        against = ("", "", "", "", "")
+        broken = ""
+        if cell.p is not None and cell.p_adjusted is not None:
+            flips = str(len(cell.fixed)), str(len(cell.broken))
+            against = (*flips, p_value(cell.p), f"{cell.p_adjusted:.2g}", cell.word)
+            broken = str(cell.controls_broken)
+        rows.append((name, solved, *against, controls, broken))
+    return table(rows)
 
 
 def render_markdown(found: Table) -> str:
@@ -120,12 +139,19 @@ def render_markdown(found: Table) -> str:
     ]
     for owner in ("", *found.owners):
         cells = [found.cell(owner, model) for model in found.models]
-        words = ["; ".join(word for word in (*cell_words(one), one.word) if word) for one in cells]
+        words = ["; ".join(_said(one)) for one in cells]
         lines.append(f"| {row_name(owner)} | " + " | ".join(words) + " |")
     lines.append("")
     lines += [f"- {told(one)[0]}" for one in carried(found)]
     lines += [f"- {line}" for line in notes(found)]
     return "\n".join(lines)
+
+
+def _said(cell: Cell) -> list[str]:
+    """A cell of the page, part by part."""
+    solved, *against = cell_words(cell)
+    controls = f"controls {cell.controls_solved} of {cell.controls}"
+    return [f"{solved} traps", *filter(None, (*against, cell.word)), controls]
 
 
 def render_estimate(found: Estimate) -> str:
