@@ -26,15 +26,18 @@ ROOT = Path(__file__).resolve().parents[2]
 SETTINGS = """
 [run]
 seed = {seed}
+repeats = 1
 
 [tune]
 recall = false
 {arm}
 [behaviour]
+closed_book = false
 rename = 0
 ablation = 0
 """
-"""Probes of a finished proposal cost the same whoever wrote it, so they are left out."""
+"""Train is played once per look, as GEPA plays it. Probes cost the same whoever wrote a proposal,
+so they are left out."""
 
 
 def measure(seed: int) -> list[Measured]:
@@ -98,7 +101,6 @@ def _left(ledger: Ledger, seed: int, arm: Arm, tuned: Tuned) -> tuple[Measured, 
         status="" if arm.of else tuned.status,
         played=played,
         confirming=0 if arm.of else spent["confirm"],
-        probing=0 if arm.of else spent["probe"],
         solved=(solved, int(ended["train"][1])),
     )
     return one, brain

@@ -52,7 +52,6 @@ class Measured:
     status: str
     played: int
     confirming: int
-    probing: int
     solved: tuple[int, int]
     before: int = 0
     after: int = 0
@@ -73,8 +72,8 @@ class Measured:
         """For the terminal."""
         return (
             f"seed {self.seed}  {self.arm:24} {self.status:12} train {self.solved[0]} of "
-            f"{self.solved[1]}  {self.played:4} investigations, {self.confirming} to confirm, "
-            f"{self.probing} probes  held-out {self.before} -> {self.after} of {self.traps}, "
+            f"{self.solved[1]}  {self.played:4} investigations, {self.confirming} to confirm  "
+            f"held-out {self.before} -> {self.after} of {self.traps}, "
             f"{self.fixed} fixed, {self.broken} broken"
         )
 
