@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import importlib
 import json
 import re
 import time
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -16,7 +19,9 @@ from tests.loopback import JsonServer, send
 from tests.review.conftest import BEFORE, EDITS, edit, propose, stored
 
 from heldout.brain import load_brain
-from heldout.edit import Edit
+from heldout.edit import Edit, apply_edits
+from heldout.pipeline.job import Job
+from heldout.pipeline.stages import tune_brain
 from heldout.review import Reviewer, reject
 from heldout.review.announcing import announce, code, comment_on, message
 from heldout.review.webhook import TRIES, post
@@ -248,3 +253,31 @@ def test_code_ends_where_it_should(text: str) -> None:
     assert run is not None
     inner = code(text)[len(run.group()) : -len(run.group())]
     assert run.group() not in re.findall(r"`+", inner)
+
+
+@pytest.mark.parametrize(("review", "sent"), [("wait", 1), ("auto", 0)])
+def test_a_job_announces_what_waits(
+    settings: Settings, hook: Hook, monkeypatch: pytest.MonkeyPatch, review: Any, sent: int
+) -> None:
+    """The tuning stage tells of its proposal; one that policy accepted waits for nobody."""
+    monkeypatch.setenv(VARIABLE, hook.url)
+    made = SimpleNamespace(
+        job="tune-1", status="saturated", before=BEFORE, after=apply_edits(BEFORE, EDITS),
+        evidence={"confirmed": True}, rejected={}, train=(1, 1), rounds=1, accepted=(), proposal="",
+    )  # fmt: skip
+
+    async def tuned(_: Settings, ledger: Ledger, **more: Any) -> Any:
+        made.proposal = propose(ledger)
+        return made
+
+    for room, name, other in (
+        ("heldout.tune", "tune", tuned),
+        ("heldout.build", "cases", lambda *_, **__: ["a case"]),
+        ("heldout.gate", "GateProcess", lambda _: contextlib.nullcontext()),
+        ("heldout.graph", "open_interface", lambda _: None),
+        ("heldout.split", "declare_process", lambda _: None),
+    ):
+        monkeypatch.setattr(importlib.import_module(room), name, other)
+    found = tune_brain(Job(project=str(settings.root), review=review))
+    assert found.accepted is (review == "auto")
+    assert [body["proposal"] for body in hook.bodies] == [made.proposal] * sent
