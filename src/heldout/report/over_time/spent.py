@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from heldout.store import Ledger, queries
-from heldout.store.queries import Cost
+from heldout.store import Ledger
+from heldout.store.queries import Cost, cost
 from heldout.store.spending import proposing, spending
 
 NAMES = {
@@ -28,10 +28,12 @@ class Spent:
 
 def spent_on(ledger: Ledger, model: str) -> tuple[Spent, ...]:
     """The bill of one model with its sum; empty where nothing was played."""
-    purposes = dict.fromkeys(row.purpose for row in queries.runs(ledger, model=model))
+    played = ledger.read(
+        "SELECT purpose FROM runs WHERE model = ? GROUP BY purpose ORDER BY min(rowid)", [model]
+    )
     rows = [
-        Spent(NAMES.get(purpose, purpose), queries.cost(ledger, model=model, purpose=purpose))
-        for purpose in purposes
+        Spent(NAMES.get(purpose, purpose), cost(ledger, model=model, purpose=purpose))
+        for purpose in (str(row["purpose"]) for row in played)
     ]
     reading = proposing(ledger, model=model)
     if reading.calls:
