@@ -12,7 +12,7 @@ import pytest
 import run_stubs as stubs
 
 from heldout.errors import CapReached, ConfigError
-from heldout.run import Caps, Month, RunResult, open_month, play
+from heldout.run import Budget, Caps, Month, RunResult, open_month, play
 from heldout.run.caps import require_priced
 from heldout.settings import MonthSettings, Settings
 from heldout.store import Ledger, now_us
@@ -115,6 +115,17 @@ def test_a_share_is_held_back_for_the_end_of_a_job():
     assert "10 USD" in month.reached()
     month.keep(0.0)
     assert month.reached() == ""
+
+
+def test_what_is_left_is_the_lesser_of_both():
+    """A run that is cut into shards may spend what its own caps and the month's both allow."""
+    month = Month(MonthSettings(max_usd=10.0), usd=9.0, tokens=70)
+    budget = Budget(Caps(max_usd=5.0, max_tokens=100), usd=1.0, tokens=40, within=month)
+    assert budget.left() == Caps(1.0, 60)
+    assert month.words() == "this month, all models: 9.00 of 10.00 USD, 70 tokens"
+    budget.add(None, 1)
+    assert budget.left() == Caps(0.0, 59)
+    assert Budget(Caps()).left() == Caps()
 
 
 def test_a_cap_in_usd_needs_a_price(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):

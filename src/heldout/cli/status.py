@@ -55,7 +55,8 @@ def render(state: Status) -> str:
     for line in state.models:
         further = (one.words.get(line.model, "") or "-" for one in state.beside)
         rows.append((*_row(line, state), *further))
-    return "\n".join([head, table([*rows]), *_below(state)])
+    spent = [state.spent] if state.spent else []
+    return "\n".join([head, *spent, table([*rows]), *_below(state)])
 
 
 def _row(line: ModelStatus, state: Status) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from heldout.brain import Brain, load_brain
 from heldout.llm.names import ModelName
 from heldout.overlays import alike
 from heldout.review.release import score_of
+from heldout.run.month import open_month
 from heldout.settings import Settings
 from heldout.split import read_split
 from heldout.store import Ledger, now_us
@@ -100,6 +101,8 @@ class Status:
     models: tuple[ModelStatus, ...]
     at: int
     beside: tuple[Beside, ...] = ()
+    spent: str = ""
+    """What the month's caps leave, in words; empty without a cap."""
 
 
 def project_status(
@@ -116,8 +119,18 @@ def project_status(
     lines: tuple[ModelStatus, ...] = ()
     if ledger is not None:
         lines = tuple(_lines(settings, ledger, brain, split.test, at))
+    month = open_month(settings, ledger, now=lambda: at) if ledger is not None else None
     told = tuple(one for one in beside if any(one.words.values()))
-    return Status(brain.hash, settings.set, len(split.train), len(split.test), lines, at, told)
+    return Status(
+        brain.hash,
+        settings.set,
+        len(split.train),
+        len(split.test),
+        lines,
+        at,
+        told,
+        month.words() if month else "",
+    )
 
 
 def _lines(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from heldout.errors import CapReached, ConfigError, HeldoutError, ProviderProtocol
 from heldout.llm import ModelName, ModelReply, ModelRequest, price_of
@@ -20,6 +20,21 @@ class Caps:
     max_usd: float | None = None
     max_tokens: int | None = None
     max_seconds: float | None = None
+
+
+def left_of(max_usd: float | None, max_tokens: int | None, usd: float | None, tokens: int) -> Caps:
+    """What is left of caps after spending; an unknown price leaves nothing of a cap in USD."""
+    return Caps(
+        None if max_usd is None else 0.0 if usd is None else max(0.0, max_usd - usd),
+        None if max_tokens is None else max(0, max_tokens - tokens),
+    )
+
+
+Number = TypeVar("Number", int, float)
+
+
+def _least(one: Number | None, other: Number | None) -> Number | None:
+    return min((cap for cap in (one, other) if cap is not None), default=None)
 
 
 UNPRICED = "a price is unknown, so a cap in USD cannot be kept; cap tokens instead"
@@ -48,6 +63,10 @@ class Wider(Protocol):
     @property
     def max_usd(self) -> float | None:
         """Its cap in USD, ``None`` without one."""
+        ...
+
+    def left(self) -> Caps:
+        """What it still allows in USD and tokens; ``None`` without a cap."""
         ...
 
     def add(self, usd: float | None, tokens: int) -> None:
@@ -92,6 +111,12 @@ class Budget:
     def usd_caps(self) -> tuple[float | None, ...]:
         """The caps in USD that hold, its own and the wider budget's."""
         return self.caps.max_usd, self.within.max_usd if self.within else None
+
+    def left(self) -> Caps:
+        """What may still be spent in USD and tokens, by its own caps and the wider budget's."""
+        own = left_of(self.caps.max_usd, self.caps.max_tokens, self.usd, self.tokens)
+        wide = self.within.left() if self.within else Caps()
+        return Caps(_least(own.max_usd, wide.max_usd), _least(own.max_tokens, wide.max_tokens))
 
     def reached(self) -> str:
         """Which cap is reached, as a sentence; empty while none is."""

@@ -11,7 +11,7 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 
 from heldout.errors import CapReached
-from heldout.run.caps import UNPRICED
+from heldout.run.caps import UNPRICED, Caps, left_of
 from heldout.settings import MonthSettings, Settings
 from heldout.store import Ledger, now_us
 from heldout.store.spending import month_of, spending
@@ -53,12 +53,15 @@ class Month:
         self.usd = None if usd is None or self.usd is None else self.usd + usd
         self.tokens += tokens
 
+    def left(self) -> Caps:
+        """What it still allows in USD and tokens."""
+        self._turn()
+        return left_of(self.caps.max_usd, self.caps.max_tokens, self.usd, self.tokens)
+
     def keep(self, share: float) -> None:
         """Hold back this share of what is left, for the end of a job; 0 gives it free again."""
-        self._turn()
-        usd = max(0.0, (self.caps.max_usd or 0.0) - (self.usd or 0.0))
-        tokens = max(0, (self.caps.max_tokens or 0) - self.tokens)
-        self._kept = share * usd, int(share * tokens)
+        left = self.left()
+        self._kept = share * (left.max_usd or 0.0), int(share * (left.max_tokens or 0))
 
     def reached(self) -> str:
         """Which cap is reached, as a sentence; empty while none is."""
@@ -72,6 +75,13 @@ class Month:
         if caps.max_tokens is not None and self.tokens >= caps.max_tokens - tokens:
             return f"the month's cap of {caps.max_tokens} tokens is reached ({self._spent()})"
         return ""
+
+    def words(self) -> str:
+        """What all models together spent of it, in one line."""
+        usd = "unknown" if self.usd is None else f"{self.usd:.2f}"
+        most = "" if self.caps.max_usd is None else f" of {self.caps.max_usd:.2f}"
+        limit = "" if self.caps.max_tokens is None else f" of {self.caps.max_tokens:,}"
+        return f"this month, all models: {usd}{most} USD, {self.tokens:,}{limit} tokens"
 
     def require(self) -> None:
         """Raise :class:`CapReached` where nothing more may be spent in this month."""

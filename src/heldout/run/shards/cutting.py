@@ -102,12 +102,7 @@ def _sheet(
 ) -> Sheet:
     began = ledger.read("SELECT manifest_json FROM runs WHERE run = ?", [run])[0]["manifest_json"]
     wanted = {slot.key for shard in shards for slot in shard}
-    caps, count = budget.caps, len(shards)
-    usd = tokens = None
-    if caps.max_usd is not None:
-        usd = 0.0 if budget.usd is None else max(0.0, caps.max_usd - budget.usd) / count
-    if caps.max_tokens is not None:
-        tokens = max(0, caps.max_tokens - budget.tokens) // count
+    left, count = budget.left(), len(shards)
     return Sheet(
         run=run,
         edition=edition,
@@ -116,9 +111,9 @@ def _sheet(
         brains=tuple(brain_plain(arm.brain) for arm in plan.arms),
         shards=tuple(tuple(slot.key for slot in shard) for shard in shards),
         past=tuple(one[:4] for one in past if one.key in wanted),
-        max_usd=usd,
-        max_tokens=tokens,
-        max_seconds=caps.max_seconds,
+        max_usd=None if left.max_usd is None else left.max_usd / count,
+        max_tokens=None if left.max_tokens is None else left.max_tokens // count,
+        max_seconds=budget.caps.max_seconds,
     )
 
 
