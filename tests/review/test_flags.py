@@ -91,6 +91,7 @@ def test_without_controls_nothing_is_called_clear(ledger: Ledger) -> None:
         "not measured",
         ("no train control(s) played: too few to see harm",),
     )
+    assert f"{OVER}: not measured, no train control" in page(ledger, "p-0123456789ab").text()
     few = {"pairs": 8, "fixed": 0, "broken": 0, "incidents": 4, "broken_incidents": 0}
     assert states(ledger, propose(ledger, name="p-2", controls=few))[OVER] == "not measured"
     enough = {**few, "incidents": 5}

@@ -58,11 +58,11 @@ class Looked:
         return "not measured" if self.missing else "clear"
 
     def lines(self) -> list[str]:
-        """The kind in upper case with each remark, for a terminal."""
-        if not self.flags:
-            why = f": {'; '.join(self.missing)}" if self.missing else ": nothing found"
-            return [f"{self.kind}{why}"]
-        return [f"{self.kind.upper()} ({flag.weight}): {flag.said}" for flag in self.flags]
+        """Each remark with the kind in upper case, and what was not measured, for a terminal."""
+        if self.state == "clear":
+            return [f"{self.kind}: nothing found"]
+        found = [f"{self.kind.upper()} ({flag.weight}): {flag.said}" for flag in self.flags]
+        return found + [f"{self.kind}: not measured, {why}" for why in self.missing]
 
 
 @dataclass(frozen=True, slots=True)
