@@ -7,7 +7,17 @@ from dataclasses import replace
 import pytest
 
 from heldout.brain import APPEND, Brain
-from heldout.overlays import alike, carried_over, changed, read_by, shared, tuned_for, worn
+from heldout.overlays import (
+    alike,
+    carried_over,
+    changed,
+    read_by,
+    shared,
+    sharer,
+    tuned_for,
+    with_overlay,
+    worn,
+)
 
 ONE, TWO = "openai/one@low", "llama/two"
 BASE = Brain(
@@ -93,3 +103,18 @@ def test_a_change_of_the_shared_brain_leaves_overlays_alone():
     assert made is not None
     assert (made.files["method.md"], made.extra[OF_TWO]) == ("# New\n", moved_on.extra[OF_TWO])
     assert changed(moved_on, made) == ("method.md",)
+
+
+def test_one_models_overlay_goes_back_alone():
+    """What another model has meanwhile stays, and an overlay that was not there is gone."""
+    both = tuned(OF_TWO, "Second.", tuned(OF_ONE, "First."))
+    assert with_overlay(both, BASE, ONE).hash == tuned(OF_TWO, "Second.").hash
+    older = tuned(OF_ONE, "Older.")
+    assert with_overlay(both, older, ONE).extra[OF_ONE] == older.extra[OF_ONE]
+    assert with_overlay(both, older, ONE).extra[OF_TWO] == both.extra[OF_TWO]
+
+
+def test_models_that_differ_in_signs_only_share_an_overlay():
+    """The one is found for the other; a model does not clash with itself or with others."""
+    assert sharer("openai/one-low", [ONE, TWO]) == ONE
+    assert sharer(ONE, [ONE, TWO]) == ""

@@ -49,6 +49,20 @@ def worn(brain: Brain, owner: str, wearer: str) -> Brain:
     return replace(bare, extra={**bare.extra, **moved})
 
 
+def with_overlay(brain: Brain, source: Brain, model: str) -> Brain:
+    """The brain with one model's overlay as it is in another one, which may be none."""
+    others = {
+        name: text for name, text in brain.extra.items() if not name.startswith(folder(model))
+    }
+    own = {name: text for name, text in source.extra.items() if name.startswith(folder(model))}
+    return replace(brain, extra={**others, **own})
+
+
+def sharer(model: str, others: Iterable[str]) -> str:
+    """Another model whose overlay stands in the same folder, since only signs differ; empty."""
+    return next((one for one in others if one != model and folder(one) == folder(model)), "")
+
+
 def alike(one: Brain, other: Brain, model: str) -> bool:
     """True when a model cannot tell two brains apart."""
     return one.hash == other.hash or read_by(one, model).hash == read_by(other, model).hash

@@ -13,8 +13,9 @@ from heldout.edit import diff, diff_hash
 from heldout.errors import GateRejected, UsageError
 from heldout.gate.report import Finding, GateReport
 from heldout.overlays import read_by
+from heldout.pipeline.stages import _require_own_overlay
 from heldout.pipeline.verbs import Scoring, _brains
-from heldout.review import Reviewer, accept, project_status, release, score_of
+from heldout.review import Reviewer, accept, project_status, release, revert, score_of
 from heldout.settings import Settings, load_settings
 from heldout.split import Split, write_split
 from heldout.store import Ledger, remember_brain
@@ -170,3 +171,28 @@ def test_a_score_outlives_another_models_overlay(
     assert (lines[ONE].brain_scored, lines[ONE].released) == (True, both.hash)
     assert _brains(project, ledger, Scoring(), ONE)[:2] == (BEFORE.hash, tuned(ONE).hash)
     assert _brains(project, ledger, Scoring(), TWO)[:2] == (tuned(ONE).hash, both.hash)
+
+
+def test_going_back_for_one_model_keeps_the_others(
+    project: Settings, ledger: Ledger, gate: type[Gate]
+):
+    """An overlay is taken back alone; without a model the whole brain goes back."""
+    names = {model: propose(ledger, model, tuned(model)) for model in (ONE, TWO)}
+    accept(project, ledger, names[ONE], WHO)
+    both = accept(project, ledger, names[TWO], WHO).after
+    revert(project, ledger, WHO, BEFORE.hash, model=ONE)
+    assert load_brain(project.brain).hash == tuned(TWO).hash
+    with pytest.raises(UsageError, match="in use already"):
+        revert(project, ledger, WHO, BEFORE.hash, model=ONE)
+    revert(project, ledger, WHO, both)
+    revert(project, ledger, WHO, BEFORE.hash)
+    assert load_brain(project.brain).hash == BEFORE.hash
+
+
+def test_no_job_writes_into_another_models_overlay(ledger: Ledger):
+    """A model whose overlay would be that of one tuned before is refused; itself is not."""
+    row = {"job": "j", "kind": "tune", "status": "started", "model": ONE}
+    ledger.append("jobs", [row])
+    _require_own_overlay(ledger, ONE)
+    with pytest.raises(UsageError, match="share one overlay"):
+        _require_own_overlay(ledger, "openai/one-low")

@@ -13,7 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from heldout.errors import HeldoutError
+from heldout.errors import HeldoutError, UsageError
 from heldout.pipeline.job import Job, JobResult, Tuned, nothing_to_tune_on, settings_of
 from heldout.pipeline.progress import Say, cpu_seconds, shown, tell
 from heldout.settings import Settings
@@ -61,6 +61,8 @@ def find_news(job: Job) -> Tuned | None:
     if not settings.ledger.is_file():
         return None
     with Ledger.open(settings.ledger) as ledger:
+        if job.target == "overlay":
+            _require_own_overlay(ledger, settings.models.agent)
         found = (
             None
             if job.again
@@ -85,6 +87,20 @@ def find_news(job: Job) -> Tuned | None:
         proposal=found.proposal,
         sentence=found.sentence(),
     )
+
+
+def _require_own_overlay(ledger: Ledger, model: str) -> None:
+    """A job may not write where another model reads its own."""
+    from heldout.overlays import folder, sharer
+    from heldout.store.queries import jobs
+
+    other = sharer(model, sorted({row.model for row in jobs(ledger, kind="tune") if row.model}))
+    if other:
+        raise UsageError(
+            f"'{model}' and '{other}', which was tuned before, share one overlay",
+            where=folder(model),
+            mend="Name one of them otherwise, or tune the shared brain with --target base",
+        )
 
 
 def _models(settings: Settings) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 from heldout.brain import Brain, load_brain, write_brain
 from heldout.errors import UsageError
-from heldout.overlays import alike
+from heldout.overlays import alike, with_overlay
 from heldout.review.decision import Reviewer
 from heldout.settings import Settings
 from heldout.store import Ledger, remember_brain
@@ -45,13 +45,20 @@ def release(
     return Released(current.hash, score.score if score else "", outcome)
 
 
-def revert(settings: Settings, ledger: Ledger, reviewer: Reviewer, digest: str) -> Released:
+def revert(
+    settings: Settings, ledger: Ledger, reviewer: Reviewer, digest: str, *, model: str = ""
+) -> Released:
     """Write an earlier brain, by its hash or the beginning of it, back to the brain's files.
 
-    The brain in use is kept in the ledger first, so that going back can itself be taken back.
+    With a ``model`` only its overlay goes back to what it was in that brain: nothing that was
+    accepted for other models since is lost. The brain in use is kept in the ledger first, so that
+    going back can itself be taken back.
     """
     target = stored_brain(ledger, digest)
     current = load_brain(settings.brain)
+    if model:
+        target = with_overlay(current, target, model)
+        remember_brain(ledger, target)
     if current.hash == target.hash:
         raise UsageError(
             "that brain is in use already", where=target.hash[:12], mend="Nothing to do"
@@ -59,8 +66,8 @@ def revert(settings: Settings, ledger: Ledger, reviewer: Reviewer, digest: str) 
     remember_brain(ledger, current)
     ledger.flush()
     write_brain(target, settings.brain)
-    _append(ledger, current.hash, "withdraw", None, None, reviewer)
-    _append(ledger, target.hash, "revert", None, None, reviewer)
+    _append(ledger, current.hash, "withdraw", model or None, None, reviewer)
+    _append(ledger, target.hash, "revert", model or None, None, reviewer)
     return Released(target.hash)
 
 

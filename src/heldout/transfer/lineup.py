@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from heldout.brain import Brain, slug
 from heldout.errors import UsageError
 from heldout.llm.names import ModelName
-from heldout.overlays import folder, shared, tuned_for, worn
+from heldout.overlays import folder, shared, sharer, tuned_for, worn
 
 SHARED = ""
 """The owner of the shared brain: nobody's overlay."""
@@ -72,14 +72,13 @@ def line_up(brain: Brain, models: Sequence[str], owners: Sequence[str] = ()) -> 
 
 
 def _distinct(models: Sequence[str]) -> None:
-    seen: dict[str, str] = {}
-    for model in models:
-        other = seen.setdefault(folder(model), "")
+    for at, model in enumerate(models):
+        if model in models[:at]:
+            raise UsageError(f"{model} is named twice", mend="Name each model once")
+        other = sharer(model, models[:at])
         if other:
-            what = (
-                f"{model} is named twice"
-                if other == model
-                else f"{other} and {model} share one overlay, {folder(model)}"
+            raise UsageError(
+                f"{other} and {model} share one overlay",
+                where=folder(model),
+                mend="Play one of them",
             )
-            raise UsageError(what, mend="Name each once; models must differ in more than signs")
-        seen[folder(model)] = model
