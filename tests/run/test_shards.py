@@ -16,6 +16,7 @@ from run_shards import INCIDENTS, cut_up, gather_up, work
 from run_stubs import LOOKS, ScriptedClient
 
 import heldout.run.shards.folder as folder_room
+import heldout.run.shards.worker as worker_room
 from heldout.errors import ConfigError, SplitViolation, StoreError, UsageError
 from heldout.run import Arm, Caps, Plan, play
 from heldout.run.shards import Folder, Shard, ShardState
@@ -167,6 +168,33 @@ def test_a_stopped_worker_goes_on_where_it_was(tmp_path: Path):
     assert work(tmp_path, cut.run, "1/1", second).done == 16
     assert first.calls + second.calls == 16 * (LOOKS + 1)
     assert len(gather_up(tmp_path, cut.run, ScriptedClient()).outcomes) == 16
+
+
+def test_a_full_shared_folder_stops_its_worker_and_nothing_else(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """What could not be written is named; the shard counts as stopped, and is played on."""
+    cut = cut_up(tmp_path, plan(tmp_path, concurrency=1), shards=1, client=ScriptedClient())
+    real, count = worker_room.land, [0]
+
+    def land(path: Path, text: str, what: str = "") -> None:
+        count[0] += 1
+        if count[0] > 3:
+            raise StoreError("no space left", where=str(path), mend="Free some")
+        real(path, text)
+
+    monkeypatch.setattr(worker_room, "land", land)
+    first, second = ScriptedClient(), ScriptedClient()
+    with pytest.raises(StoreError, match="no space left"):
+        work(tmp_path, cut.run, "1/1", first)
+    state = cut.folder.state(cut.edition, Shard(1, 1))
+    assert state is not None
+    assert (state.state, state.done) == ("stopped", 3)
+    assert "no space left" in state.why
+    result = gather_up(tmp_path, cut.run, second)
+    assert [one.verdict.result for one in result.outcomes] == ["pass"] * 16
+    assert first.calls + second.calls == 16 * (LOOKS + 1), "its journal was kept"
+    assert result.notes == []
 
 
 def test_a_late_worker_begins_nothing_and_its_files_are_named(tmp_path: Path):

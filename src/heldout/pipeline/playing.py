@@ -96,6 +96,8 @@ class Shards(NamedTuple):
 
 def cut_train(settings: Settings, asked: Playing, shards: int, share: Path | None = None) -> Shards:
     """Begin a run, or take up one that was stopped, and cut it into shards for other processes."""
+    from heldout.behaviour import RunWatch
+    from heldout.canaries import read_watch
     from heldout.graph import open_interface
     from heldout.pipeline.sharing import share_of
     from heldout.run import cut
@@ -109,8 +111,11 @@ def cut_train(settings: Settings, asked: Playing, shards: int, share: Path | Non
     folder = share_of(settings, share)
     cutting = Cutting(shards, folder, asked.spending.caps(settings))
     given = Given(open_interface(plan.terms.tools))
+    canaries = read_watch(settings)
     with Ledger.open(settings.ledger) as ledger:
+        watch = RunWatch(canaries, ledger)
         done = asyncio.run(cut(plan, ledger, settings, cutting=cutting, given=given))
+        watch.check(done.run)  # It may have brought in what an earlier cut left.
     names = tuple(f"{number}/{done.shards}" for number in range(1, done.shards + 1))
     left = done.before.total - done.before.done
     lines = [_head(done.run, plan), *done.notes]
