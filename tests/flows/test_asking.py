@@ -190,6 +190,11 @@ def test_serving_keeps_one_job_at_a_time(
     with pytest.raises(SystemExit):
         demo.run_from_command_line(FakeFlow())
     assert "PREFECT_API_URL" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", ["flows/tune.py", "--review", "form"])
+    with pytest.raises(SystemExit):
+        demo.run_from_command_line(FakeFlow())
+    assert "a form needs a Prefect server" in capsys.readouterr().err
+    monkeypatch.setattr(sys, "argv", words)
     monkeypatch.setenv("PREFECT_API_URL", "http://127.0.0.1:9/api")
     flow = FakeFlow()
     demo.run_from_command_line(flow)

@@ -102,7 +102,10 @@ def run_from_command_line(flow: Served) -> None:
         if SERVE in words[:1]:
             serve(flow, words[1:])
             return
-        done = flow(job_from_words(words))
+        job = job_from_words(words)
+        if job.review == "form":
+            _require_server("a form")
+        done = flow(job)
     except HeldoutError as error:
         print(f"error: {clean(error.sentence())}", file=sys.stderr)
         sys.exit(error.exit_code)
@@ -122,11 +125,7 @@ def serve(flow: Served, words: Sequence[str]) -> None:
         raise UsageError(
             "serving needs a schedule", mend="python flows/tune.py serve '0 5 * * 1' --model ..."
         )
-    if not os.environ.get("PREFECT_API_URL"):
-        raise UsageError(
-            "serving needs a Prefect server that stays",
-            mend="Start one and set PREFECT_API_URL; see docs/how-to/schedule.md",
-        )
+    _require_server("serving")
     job = job_from_words(words[1:])
     flow.serve(
         page_key("tune", settings_of(job).models.agent),
@@ -135,3 +134,11 @@ def serve(flow: Served, words: Sequence[str]) -> None:
         limit=1,
         global_limit=1,
     )
+
+
+def _require_server(what: str) -> None:
+    if not os.environ.get("PREFECT_API_URL"):
+        raise UsageError(
+            f"{what} needs a Prefect server that stays",
+            mend="Start one and set PREFECT_API_URL; see docs/how-to/schedule.md",
+        )
