@@ -10,7 +10,6 @@ import numpy as np
 from bench.acceptance.effects import (
     BASELINE,
     CLUSTERS,
-    CORRELATIONS,
     EFFECTS,
     INCIDENTS,
     JOBS_OF,
@@ -92,22 +91,21 @@ class Played:
 CONFIRMED, NETTED, SUMMED = "evidence, confirmed", "evidence, net fix", "strict sum, best of val"
 
 
-def measured_jobs(jobs: int) -> Iterator[JobCell]:
-    """Every way on every kind of job and correlation; the two by evidence share their rounds."""
+def measured_jobs(jobs: int, rho: float) -> Iterator[JobCell]:
+    """Every way on every kind of job; the two by evidence share their rounds."""
     named = {effect.name: effect for effect in EFFECTS}
-    for rho in CORRELATIONS:
-        for kind, parts in JOBS_OF.items():
-            tried = [named[name] for name, times in parts for _ in range(times)]
-            rng = np.random.default_rng(SEED)
-            ended: dict[str, list[Ended]] = {CONFIRMED: [], NETTED: [], SUMMED: []}
-            for _ in range(jobs):
-                order = [tried[at] for at in rng.permutation(len(tried))]
-                rounds = _rounds(rng, order, rho)
-                ended[CONFIRMED].append(confirmed(rng, rounds))
-                ended[NETTED].append(netted(rng, rounds))
-                ended[SUMMED].append(summed(rng, order, rho))
-            for way, all_of in ended.items():
-                yield JobCell(way, kind, rho, tuple(all_of))
+    for kind, parts in JOBS_OF.items():
+        tried = [named[name] for name, times in parts for _ in range(times)]
+        rng = np.random.default_rng(SEED)
+        ended: dict[str, list[Ended]] = {CONFIRMED: [], NETTED: [], SUMMED: []}
+        for _ in range(jobs):
+            order = [tried[at] for at in rng.permutation(len(tried))]
+            rounds = _rounds(rng, order, rho)
+            ended[CONFIRMED].append(confirmed(rng, rounds))
+            ended[NETTED].append(netted(rng, rounds))
+            ended[SUMMED].append(summed(rng, order, rho))
+        for way, all_of in ended.items():
+            yield JobCell(way, kind, rho, tuple(all_of))
 
 
 def confirmed(rng: np.random.Generator, played: Played) -> Ended:
