@@ -60,7 +60,7 @@ def write(settings: Settings) -> None:
             "",
             done.markdown,
             "",
-            f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}, `{COMMAND}`.*",
+            f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}; `{COMMAND}` plays it anew.*",
             "",
         ]
     )

@@ -76,6 +76,15 @@ def test_an_unknown_price_is_said():
     assert "0.60 USD" in render_table(table)
 
 
+def test_what_is_missing_is_said():
+    """A job that a cap ended short, or that met failures, says how much of it there is."""
+    table = made()
+    cells = (replace(table.columns[0].cells[0], coverage=0.5), *table.columns[0].cells[1:])
+    short = replace(table, columns=(replace(table.columns[0], cells=cells), table.columns[1]))
+    assert "openai/one@low: coverage 50.0%" in one_line(render_table(short))
+    assert "coverage" not in one_line(render_table(table))
+
+
 def test_hostile_names_stay_text():
     """A model's or a set's name cannot move the cursor."""
     assert "\x1b" not in render_table(made(set="a\x1b[2Jb"))

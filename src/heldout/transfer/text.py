@@ -34,7 +34,7 @@ def notes(found: Table) -> list[str]:
     """What must be said beside the figures, the class of evidence first."""
     lines = _evidence(found)
     if found.half == "train":
-        return [*lines, NOT_EVIDENCE]
+        return [*lines, NOT_EVIDENCE, *_missing(found)]
     compared = len(found.owners) * len(found.columns)
     cells = "1 tuned cell" if compared == 1 else f"{compared} tuned cells"
     lines.append(
@@ -46,7 +46,17 @@ def notes(found: Table) -> list[str]:
         f"{visible(one.model, 80)}: look {one.look} of {one.look_budget} (score {one.score})."
         for one in found.columns
     ]
-    return lines
+    return lines + _missing(found)
+
+
+def _missing(found: Table) -> list[str]:
+    """Which models' jobs fell short of what was planned, by their worst cell."""
+    worst = {one.model: min(cell.coverage for cell in one.cells) for one in found.columns}
+    return [
+        f"{visible(model, 80)}: coverage {share:.1%}; the rest is neither solved nor unsolved."
+        for model, share in worst.items()
+        if share < 1
+    ]
 
 
 def _evidence(found: Table) -> list[str]:
