@@ -71,10 +71,11 @@ def effect(text: str, verdict: Any = "several", lost: int = 5, leaning: int = 3)
     return LineEffect(Line(OVERLAY, 3, text), verdict, 6, lost, 0, 0.03, leaning, 5)
 
 
-def unit(one: Edit, *effects: LineEffect, renamed: int = 6) -> UnitReport:
+def unit(one: Edit, *effects: LineEffect, renamed: int = 6, needed: int = 5) -> UnitReport:
     """What was probed of an edit: its lines all needed unless ``effects`` say otherwise."""
     lines = effects or tuple(effect(text) for text in one.added_lines())
-    return UnitReport(one.id, lines, invariance(Counts(6, 6), Counts(renamed, 6), 6))
+    kept = invariance(Counts(6, 6), Counts(renamed, 6), 6)
+    return UnitReport(one.id, lines, kept, needed, 6)
 
 
 def probes(*units: UnitReport, rose: int = 0, renamed: int = 6, **more: Any) -> dict[str, Any]:

@@ -28,7 +28,7 @@ def planted(ledger: Ledger, name: str = "p-planted") -> str:
     )  # fmt: skip
     units = (
         unit(EDITS[0]),
-        unit(padded, effect(HOLLOW, "none", 0, 0), effect(EMPTY, "none", 0, 0)),
+        unit(padded, effect(HOLLOW, "none", 0, 0), effect(EMPTY, "none", 0, 0), needed=0),
         unit(fourth, effect(TABLE, "case_specific", 3, 1), effect(TOO_FAR), effect(OPPOSITE)),
     )
     edits = (EDITS[0], padded, fourth)

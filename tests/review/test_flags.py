@@ -142,14 +142,28 @@ def test_a_reviewing_models_objection_is_a_sign_too(ledger: Ledger) -> None:
     assert states(ledger, with_finding("no answer", "p-2"))[LEAK] == "clear"
 
 
-def test_lines_that_nothing_needs_are_padding(ledger: Ledger) -> None:
-    """Two idle lines make a padded proposal; one beside needed ones must be looked at."""
-    idle = [effect(text, "none", 0, 0) for text in HOLLOW]
-    padded = propose(ledger, behaviour=probes(unit(FIRST), unit(edit(*HOLLOW), *idle)))
-    assert [flag.line for flag in looked(ledger, padded)[PADDING].flags] == list(HOLLOW)
-    assert states(ledger, padded)[PADDING] == "flag"
-    one = probes(unit(FIRST), unit(edit(HOLLOW[0]), idle[0]))
-    assert states(ledger, propose(ledger, name="p-2", behaviour=one))[PADDING] == "look"
+@pytest.mark.parametrize(
+    ("needed_lines", "idle", "needed", "state", "count"),
+    [
+        (1, 2, 5, "flag", 2),  # two idle lines beside a needed one
+        (1, 1, 5, "look", 1),
+        (0, 2, 0, "flag", 2),  # nothing fails again without all of it
+        (0, 2, 5, "look", 2),  # its lines cover one another
+        (2, 0, 5, "clear", 0),
+    ],
+)
+def test_lines_that_nothing_needs_are_padding(
+    ledger: Ledger, needed_lines: int, idle: int, needed: int, state: str, count: int
+) -> None:
+    """What is idle beside what is needed; lines that stand in for one another are only looked at."""
+    texts = (*EDITS[2].added_lines()[:needed_lines], *HOLLOW[:idle])
+    effects = [
+        effect(text, "none", 0, 0) if text in HOLLOW else effect(text)
+        for text in texts
+    ]  # fmt: skip
+    name = propose(ledger, behaviour=probes(unit(edit(*texts), *effects, needed=needed)))
+    found = looked(ledger, name)[PADDING]
+    assert (found.state, [flag.line for flag in found.flags]) == (state, list(HOLLOW[:count]))
 
 
 def test_a_line_said_before_is_padding_and_its_opposite_a_contradiction(ledger: Ledger) -> None:

@@ -12,6 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal
 
+from heldout.behaviour.ablation import LEAST
 from heldout.behaviour.closed_book import closed_book_sentence
 from heldout.behaviour.renaming import survival_sentence
 from heldout.edit import Edit
@@ -23,7 +24,7 @@ OVER, LEAK, PADDING = "over-correction", "leak in other words", "padding"
 CONTRADICTION = "contradiction"
 State = Literal["flag", "look", "clear", "not measured"]
 IDLE = 2
-"""Lines that nothing needs from which a proposal is called padded, whatever else it holds."""
+"""Lines that nothing needs, beside needed ones, from which a proposal is called padded."""
 FEWEST_CONTROLS = 5
 """Train controls below which unbroken ones clear nobody: half of all such may still break."""
 
@@ -163,17 +164,51 @@ def _unprobed(subject: Subject, *names: str) -> Iterator[str]:
 
 
 def _padding(subject: Subject) -> Iterator[Flag]:
-    tried = [one for one in subject.effects() if one["pairs"]]
-    idle = [one for one in tried if one["verdict"] == "none"]
-    if idle:
-        heavy = len(idle) >= IDLE or len(idle) == len(tried)
-        for one in idle:
-            text = str(one["line"]["text"])
-            said = f"no incident that was tried needs '{text.strip()}'"
-            yield Flag(PADDING, "flag" if heavy else "look", said, text)
+    units = [_Idle.of(unit) for unit in subject.behaviour.get("units", ())]
+    beside = sum(len(unit.lines) for unit in units if unit.others_needed)
+    for unit in units:
+        yield from unit.flags(heavy=beside >= IDLE)
     for pair in subject.conflicts:
         if "same" in pair.what:
             yield Flag(PADDING, "look", conflict_sentence(pair), pair.text)
+
+
+@dataclass(frozen=True, slots=True)
+class _Idle:
+    """The lines of one edit that no incident needs, and what is known of the edit as a whole."""
+
+    name: str
+    lines: tuple[str, ...]
+    others_needed: bool
+    needed: int
+    tried: int
+
+    @classmethod
+    def of(cls, unit: Mapping[str, Any]) -> _Idle:
+        tried = [one for one in unit.get("lines", ()) if one["pairs"]]
+        idle = tuple(str(one["line"]["text"]) for one in tried if one["verdict"] == "none")
+        return cls(
+            str(unit.get("name") or "the change"),
+            idle,
+            len(idle) < len(tried),
+            int(unit.get("needed", 0)),
+            int(unit.get("tried", 0)),
+        )
+
+    def flags(self, *, heavy: bool) -> Iterator[Flag]:
+        """A line beside needed ones; an edit that nothing needs; lines that cover one another."""
+        weight: Literal["flag", "look"] = "look"
+        if self.others_needed:
+            said, weight = "no incident that was tried needs", "flag" if heavy else "look"
+        elif self.needed:
+            said = f"{self.name} is needed by {self.needed} of {self.tried}, yet not for"
+        elif self.tried >= LEAST:
+            said = f"without all of {self.name} none of {self.tried} failed again, so not for"
+            weight = "flag"
+        else:
+            said = "no incident that was tried needs"
+        for text in self.lines:
+            yield Flag(PADDING, weight, f"{said} '{text.strip()}'", text)
 
 
 def _contradictions(conflicts: Sequence[Conflict]) -> Iterator[Flag]:
