@@ -181,6 +181,10 @@ def test_a_first_job_says_what_it_assumes(settings: Settings):
     assert plan.stages[0].expected >= 12 * 3
     assert plan.most is not None
     assert plan.investigations <= plan.most
+    screening = plan.stages[1]
+    assert (
+        screening.most == 3 * (360 + 720) + 720
+    )  # Three candidates and a shorter text, one round.
     assert [one.name for one in plan.further] == [f"the held-out half, {REAL}"]
 
 

@@ -93,7 +93,7 @@ def test_stopped_and_failed_jobs_are_told_with_what_goes_on(project: Settings, l
     ledger.append("jobs", [
         job("tune-1", "started", NOW - DAY),
         job("tune-2", "started", NOW - DAY), job("tune-2", "saturated", NOW - DAY),
-        job("tune-3", "aborted", NOW - DAY, detail_json={"reason": "a leak"}),
+        job("tune-3", "aborted", NOW - DAY, detail_json={"reason": "a \x1b[2Jleak\nin two lines"}),
         job("tune-4", "interrupted", NOW - 40 * DAY),
     ])  # fmt: skip
     ledger.append("scores", [scored("s1", SIM, None)])
@@ -114,6 +114,7 @@ def test_stopped_and_failed_jobs_are_told_with_what_goes_on(project: Settings, l
     assert "1 failed, 3 unfinished" in text
     assert "run r1" in text
     assert "tune-4" not in text
+    assert "a leak in two lines" in text
 
 
 def test_the_months_spending_leaves_out_last_month(project: Settings, ledger: Ledger):

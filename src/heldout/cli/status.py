@@ -107,6 +107,8 @@ def _age(microseconds: int) -> str:
 
 
 def _below(state: Status) -> list[str]:
+    from heldout.terminal import visible
+
     lines: list[str] = []
     for line in state.models:
         if line.waiting:
@@ -116,7 +118,8 @@ def _below(state: Status) -> list[str]:
             ago = _age(state.at - one.at)
             ago = ago if ago == "just now" else f"{ago} ago"
             mend = f"; go on: {one.mend}" if one.mend else ""
-            lines.append(f"{word}, {ago}: {one.what} {one.id} of {line.model}: {one.why}{mend}")
+            why = visible(one.why, 200)
+            lines.append(f"{word}, {ago}: {one.what} {one.id} of {line.model}: {why}{mend}")
         if len(line.troubles) > SHOWN:
             lines.append(f"and {len(line.troubles) - SHOWN} more of {line.model}")
     return ["", *lines] if lines else []

@@ -15,9 +15,10 @@ from heldout.pipeline.planning.unit import ASSUMED_SHORT, investigation, probe, 
 from heldout.score.size import size_of_half
 from heldout.settings import Settings
 from heldout.split import read_specs
-from heldout.stats import minimum_detectable_gain
+from heldout.stats import clean_pairs, minimum_detectable_gain
 from heldout.store import Ledger
 from heldout.tune import TuneOptions
+from heldout.tune.acceptance import FINAL_ALPHA, FINAL_MARGIN
 
 ROUNDS = 4
 """Rounds that are assumed of a model's first job, fewer where ``max_rounds`` says so."""
@@ -138,11 +139,14 @@ def _assumed(options: TuneOptions, incidents: int, traps: int) -> _Counts:
         screen = 2 * each + options.max_metric_calls
     else:
         screen = rounds * each * (options.candidates + 1)
+    # Half of train passes at the baseline; pairs are bought until they could rule out harm.
+    held = incidents // 2 * options.confirm_repeats
+    more = max(0, clean_pairs(FINAL_MARGIN, FINAL_ALPHA) - held)
     readings = traps + rounds * traps / 2 if options.strategy != "blind" else 0
     return _Counts(
         train=incidents * options.repeats + accepted * incidents * options.repeats // 2,
         screen=round(screen),
-        confirm=incidents * 2 * options.confirm_repeats,
+        confirm=2 * (incidents * options.confirm_repeats + more),
         probe=_probes(options, incidents, accepted + 1, looks=1),
         calls=round(readings + DRAFTS * rounds * options.candidates),
     )
