@@ -67,6 +67,9 @@ def merge(batches: Iterable[Pairs]) -> Pairs:
     """The pairs of several looks together."""
     merged: dict[str, tuple[tuple[bool, bool], ...]] = {}
     for batch in batches:
+        if not merged:
+            merged = dict(batch)
+            continue
         for incident, repeats in batch.items():
             merged[incident] = (*merged.get(incident, ()), *repeats)
     return merged

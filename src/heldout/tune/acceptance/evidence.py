@@ -99,7 +99,7 @@ class EvidenceTarget:
         probed = not seen.fixed or batch.spent >= PROBED
         if least >= PASSES and probed and seen.fixed <= seen.broken:
             return Decision("reject", counted("no effect on the targeted failures", seen), p)
-        if self.buy(batch) is None:
+        if not _pairs_left(batch, self.most):
             after = f"indecisive after {batch.spent} investigations"
             return Decision("reject", counted(after, seen), p)
         little = harmless_evidence(seen.broken, seen.fixed, seen.pairs, WORTHWHILE)
@@ -150,7 +150,7 @@ class EvidenceGuard:
             return Decision("reject", counted("it broke passing incidents", seen), p)
         if evidence >= 1 / self.alpha:
             return Decision("accept", counted("passing incidents still pass", seen), p)
-        if evidence < HOPELESS_GUARD or self.buy(batch) is None:
+        if evidence < HOPELESS_GUARD or not _pairs_left(batch, self.most):
             return Decision("reject", counted("harm is not ruled out", seen), p)
         return Decision("indecisive", counted("harm is not ruled out yet", seen), p)
 
@@ -166,9 +166,13 @@ def _net(repeats: tuple[tuple[bool, bool], ...]) -> int:
     return fixed - broken
 
 
+def _pairs_left(batch: Batch, most: int) -> int:
+    return (most - batch.spent) // 2
+
+
 def _affordable(batch: Batch, incidents: list[str], repeats: int, most: int) -> Purchase | None:
     """A purchase cut to what the cap leaves."""
-    left = (most - batch.spent) // 2
+    left = _pairs_left(batch, most)
     repeats = min(repeats, left)
     if repeats < 1:
         return None
