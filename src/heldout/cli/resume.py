@@ -42,11 +42,8 @@ def resume(
     from heldout.terminal import ProgressLine
 
     progress = ProgressLine(quiet=quiet)
-    asked = (repeats, max_usd, max_tokens, max_seconds, workers, take_over) != (
-        *(None,) * 4,
-        1,
-        False,
-    )
+    capped = (max_usd, max_tokens, max_seconds) != (None,) * 3
+    asked = capped or repeats is not None or workers > 1 or take_over
     if asked and not what:
         raise UsageError("these options need the run that they are for", mend="Name it")
     job = None if asked else resume_job(project, what, progress=progress)

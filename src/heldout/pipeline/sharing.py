@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from heldout.pipeline.progress import SILENT, Say, progress_words
 from heldout.settings import Settings, load_settings
+from heldout.terminal import visible
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import Sequence
 
     from heldout.interface import Interface
     from heldout.pipeline.playing import Shards
@@ -157,7 +157,7 @@ class _Workers:
                     one.terminate()
             await asyncio.gather(*(one.wait() for one in running))
         return [
-            f"worker {number} ended with code {one.returncode}: {_last_line(complaint)}"
+            f"worker {number} {_end(one.returncode, complaint)}; what it left was played here"
             for number, one, (_, complaint) in zip(numbers, running, said, strict=True)
             if one.returncode
         ]
@@ -209,9 +209,12 @@ def shard_states(done: CutRun) -> list[ShardState]:
     return [state for state in states if state is not None]
 
 
-def _last_line(complaint: bytes) -> str:
-    lines: Sequence[str] = complaint.decode("utf-8", "replace").strip().splitlines()
-    return lines[-1].removeprefix("error: ")[:300] if lines else "it said nothing"
+def _end(code: int, complaint: bytes) -> str:
+    """How a worker ended that did not end well."""
+    if code < 0:
+        return f"was ended by signal {-code}"
+    lines = complaint.decode("utf-8", "replace").strip().splitlines() or ["it did not say why"]
+    return f"ended with code {code}: {visible(lines[-1].removeprefix('error: '), 300).rstrip('.')}"
 
 
 def cut_by_name(
