@@ -9,10 +9,13 @@ from heldout.report.figures import AFTER, BEFORE, MUTED, PALE, draw
 from heldout.report.over_time.looks import Look
 from heldout.report.rows import moment
 
+MOST = 8
+"""Columns that fit a page's width."""
+
 
 def looks_figure(looks: Sequence[Look]) -> str:
-    """A column for each finished look, oldest first; empty with fewer than two."""
-    done = [one for one in looks if one.result is not None]
+    """A column for each of the newest finished looks, oldest first; empty with fewer than two."""
+    done = [one for one in looks if one.result is not None][-MOST:]
     if len(done) < 2:
         return ""
     return draw(
@@ -34,10 +37,10 @@ def _paint(axes: Any, looks: Sequence[Look]) -> None:
                 alpha=0.32, solid_capstyle="butt",
             )  # fmt: skip
             axes.plot([x + shift], [100 * rate.value], "o", color=colour, markersize=7, zorder=4)
-            axes.text(
-                x + shift + (-0.06 if shift < 0 else 0.06), 100 * rate.value,
-                f"{side.solved_count}", ha="right" if shift < 0 else "left", va="center",
-                color=MUTED,
+            axes.annotate(
+                f"{side.solved_count}", (x + shift, 100 * rate.value),
+                xytext=(-6 if shift < 0 else 6, 0), textcoords="offset points",
+                ha="right" if shift < 0 else "left", va="center", color=MUTED,
             )  # fmt: skip
         if look.floor is not None and look.floor.traps:
             y = 100 * look.floor.traps_solved / look.floor.traps
