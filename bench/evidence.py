@@ -66,8 +66,8 @@ def write_page(project: Path) -> None:
 def table(found: EvidenceTable) -> list[str]:
     """One Markdown row per arm."""
     rows = [
-        "| arm | solved | unseen | outside | fixed | broken | p | p adj. | tuned vs it | controls "
-        f"broken | bound (margin {found.margin}) | invalid | tokens | USD |",
+        "| arm | solved | unseen | outside | fixed | broken | p | p adj. | tuned vs it (p) | "
+        f"controls broken | bound (margin {found.margin}) | invalid | tokens | USD |",
         "|" + "---|" * 14,
     ]
     for line in found.lines:

@@ -100,16 +100,22 @@ def _line(row: ArmRow, said: Mapping[str, Any], elsewhere: Mapping[str, ArmRow])
         broken=DASH if row.broken is None else str(row.broken),
         p=_p(row.p),
         adjusted=_p(row.p_adjusted),
-        ahead=DASH if row.rivalry is None else f"+{row.rivalry.ahead} -{row.rivalry.behind}",
+        ahead=_ahead(row),
         harmed=f"{harm.broken} of {harm.paired}" if shown and harm is not None else DASH,
         bound=rows.percent(harm.upper) if shown and harm is not None else DASH,
         harm=harm.verdict if shown and harm is not None else "",
         invalid=f"{missing} of {row.planned}",
-        tokens=rows.thousands(row.tokens),
+        tokens=rows.tokens(row.tokens),
         usd=rows.usd(row.usd),
         main=row.arm == "after",
         facts=facts,
     )
+
+
+def _ahead(row: ArmRow) -> str:
+    if row.rivalry is None:
+        return DASH
+    return f"+{row.rivalry.ahead} -{row.rivalry.behind} ({_p(row.rivalry.p)})"
 
 
 def _what(arm: str, said: Mapping[str, Any]) -> str:
@@ -159,7 +165,7 @@ def _notes(score: Score, outside: Score | None, lines: list[ArmLine]) -> list[st
 def evidence_text(found: EvidenceTable) -> str:
     """The table for a terminal, in two parts, with its footer."""
     worth: list[tuple[str, ...]] = [
-        ("arm", "solved", "unseen", "outside", "fixed", "broken", "p", "p adj.", "tuned vs it")
+        ("arm", "solved", "unseen", "outside", "fixed", "broken", "p", "p adj.", "tuned vs it (p)")
     ]
     worth += [
         (one.name, one.solved, one.unseen, one.outside, one.fixed, one.broken, one.p,
