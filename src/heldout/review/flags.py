@@ -196,19 +196,18 @@ class _Idle:
         )
 
     def flags(self, *, heavy: bool) -> Iterator[Flag]:
-        """A line beside needed ones; an edit that nothing needs; lines that cover one another."""
-        weight: Literal["flag", "look"] = "look"
-        if self.others_needed:
-            said, weight = "no incident that was tried needs", "flag" if heavy else "look"
-        elif self.needed:
-            said = f"{self.name} is needed by {self.needed} of {self.tried}, yet not for"
-        elif self.tried >= LEAST:
-            said = f"without all of {self.name} none of {self.tried} failed again, so not for"
+        """Lines beside needed ones; an edit that nothing needs; lines that cover one another."""
+        if self.lines and self.needed and not self.others_needed and len(self.lines) > 1:
+            said = f"{self.name} is needed by {self.needed} of {self.tried} incidents, and no line"
+            yield Flag(PADDING, "look", f"{said} of it alone: they cover one another, or pad it")
+            return
+        weight: Literal["flag", "look"] = "flag" if heavy and self.others_needed else "look"
+        why = "no incident that was tried needs"
+        if not self.others_needed and not self.needed and self.tried >= LEAST:
             weight = "flag"
-        else:
-            said = "no incident that was tried needs"
+            why = f"without all of {self.name} none of {self.tried} incidents failed again, so not"
         for text in self.lines:
-            yield Flag(PADDING, weight, f"{said} '{text.strip()}'", text)
+            yield Flag(PADDING, weight, f"{why} '{text.strip()}'", text)
 
 
 def _contradictions(conflicts: Sequence[Conflict]) -> Iterator[Flag]:
