@@ -122,6 +122,8 @@ def goal(found: Sequence[Measured]) -> list[str]:
     lines = []
     for mine in (arm.name for arm in ARMS if arm.strategy == "reflect"):
         for theirs in ("gepa", "gepa, search alone"):
+            if not {mine, theirs} <= {row.arm for row in found}:
+                continue
             ours, other = ([row for row in found if row.arm == name] for name in (mine, theirs))
             paid = median(row.played for row in ours) / median(row.played for row in other)
             gain = (median(row.net for row in ours), median(row.net for row in other))
@@ -137,8 +139,9 @@ def goal(found: Sequence[Measured]) -> list[str]:
 def write_page(found: Sequence[Measured]) -> None:
     """Rewrite the part of the page between its marks."""
     seeds = sorted({one.seed for one in found})
+    command = "bench efficiency" if len(seeds) == len(SEEDS) else f"bench.efficiency {len(seeds)}"
     head = (
-        f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}, `python -m bench efficiency`; set `{SET}`, "
+        f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}, `python -m {command}`; set `{SET}`, "
         f"sim/anchored@low, sim/proposer, seeds {seeds[0]}-{seeds[-1]}; median (range). Class of "
         "evidence: mechanism test (simulated models, own generator).*"
     )
