@@ -28,10 +28,12 @@ class Provider(Actor):
     """Answers as :class:`Actor`; ``words`` is how many output tokens a reply has."""
 
     words: int = 10
+    seconds: float = 0.5
 
     async def complete(self, request: ModelRequest) -> ModelReply:
         """One reply."""
-        return replace(await super().complete(request), usage=Usage(100, self.words))
+        reply = await super().complete(request)
+        return replace(reply, usage=Usage(100, self.words), seconds=self.seconds)
 
 
 def mixed(incident: str, hinted: bool, seed: int) -> bool:

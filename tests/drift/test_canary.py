@@ -99,12 +99,28 @@ def test_tokens_that_move_on_the_same_incidents_are_a_change(weeks: Any, make_pr
     assert said.alarms == ("output tokens moved by +40% on the same incidents",)
 
 
+def test_slower_calls_are_noted_only(weeks: Any, make_provider: Any):
+    """The hour of day can do that, so it is no alarm."""
+    weeks.play()
+    slow = make_provider(weeks_mixed)
+    slow.seconds = 2.0
+    said = weeks.play(slow)
+    assert said.word == "steady"
+    assert "times slower than before; the hour of day" in said.notes[0]
+    assert "note: a call takes" in canary_text(said)
+
+
 def test_too_little_valid_says_so_and_compares_nothing(weeks: Any, make_provider: Any):
     """A provider that was away has not changed the model."""
     weeks.play()
     down = make_provider(weeks_mixed, fail=lambda *_: ProviderUnavailable("503"))
     said = weeks.play(down)
     assert (said.word, said.valid) == ("indecisive", 0)
+    mute = lambda incident, hinted: ProviderUnavailable("503") if incident > "trap-02" else None
+    few = weeks.play(make_provider(lambda *_: False, fail=mute))
+    assert (few.word, few.alarms) == ("indecisive", ())
+    renamed = weeks.play(make_provider(weeks_mixed, fail=mute, served="actor-2"))
+    assert renamed.alarms == ("another model answers: actor-2, not actor-1",)
     assert weeks.play().earlier_valid == 20
 
 

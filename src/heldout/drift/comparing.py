@@ -96,12 +96,12 @@ def compare(
     strata = _strata(now, before)
     p = stratified_exact(strata) if before else None
     planned = len(row.manifest["cases"]) * int(row.manifest["repeats"])
-    alarms, notes = _findings(now, before, p, simulated=ModelName.parse(row.model).is_simulated)
-    word: Word = "changed" if alarms else "steady"
-    if len(now) < min_coverage * planned:
+    covered = len(now) >= min_coverage * planned
+    alarms = (*_renamed(now, before), *(_moved(now, before, p) if covered else ()))
+    notes = () if ModelName.parse(row.model).is_simulated else _slower(now, before)
+    word: Word = "changed" if alarms else "steady" if before else "first"
+    if not covered and not alarms:
         word = "indecisive"
-    elif not before:
-        word = "first"
     return Canary(
         run=row.run,
         model=row.model,
@@ -133,32 +133,39 @@ def compare(
     )
 
 
-def _findings(
-    now: Rows, before: Rows, p: float | None, *, simulated: bool
-) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What has changed, and what is only noted."""
-    if not before or not now or p is None:
-        return (), ()
-    alarms, notes = [], []
+def _renamed(now: Rows, before: Rows) -> list[str]:
+    """An alarm where another model answers; one answer is enough to know that."""
     new = sorted(set(_served(now)) - set(_served(before)))
-    if new:
-        alarms.append(f"another model answers: {', '.join(new)}, not {', '.join(_served(before))}")
+    if not new or not before:
+        return []
+    return [f"another model answers: {', '.join(new)}, not {', '.join(_served(before)) or '-'}"]
+
+
+def _moved(now: Rows, before: Rows, p: float | None) -> list[str]:
+    """Alarms where the pass rate or tokens moved on the same incidents."""
+    if not before or not now or p is None:
+        return []
+    alarms = []
     old_rate, rate = _passed(before) / len(before), _passed(now) / len(now)
     if p <= FALSE_ALARMS / TESTS:
         way = "fell" if rate < old_rate else "rose"
         alarms.append(f"the pass rate {way} from {old_rate:.0%} to {rate:.0%}")
     for name in ("input_tokens", "output_tokens"):
         alarms += _tokens(name, now, before)
+    return alarms
+
+
+def _slower(now: Rows, before: Rows) -> tuple[str, ...]:
+    """A note where a call takes much longer or shorter than before."""
     seconds, old_seconds = _call_seconds(now), _call_seconds(before)
-    if seconds and old_seconds and not simulated:
-        ratio = seconds / old_seconds
-        if not 1 / SLOWER < ratio < SLOWER:
-            how = "slower" if ratio > 1 else "faster"
-            notes.append(
-                f"a call takes {seconds:.2f} s, {max(ratio, 1 / ratio):.1f} times {how} than "
-                "before; the hour of day alone can do that"
-            )
-    return tuple(alarms), tuple(notes)
+    if not seconds or not old_seconds or 1 / SLOWER < seconds / old_seconds < SLOWER:
+        return ()
+    ratio = seconds / old_seconds
+    how = "slower" if ratio > 1 else "faster"
+    return (
+        f"a call takes {seconds:.2f} s, {max(ratio, 1 / ratio):.1f} times {how} than before; "
+        "the hour of day alone can do that",
+    )
 
 
 def _tokens(name: str, now: Rows, before: Rows) -> list[str]:
