@@ -186,6 +186,20 @@ def test_a_brain_that_cannot_be_read_is_said(settings: Settings, ledger: Ledger)
     assert "cannot be read" in change.note
 
 
+def test_a_decision_whose_brains_are_lost_is_said(settings: Settings, ledger: Ledger):
+    """A ledger that lacks a brain costs this part of the report, not the report."""
+    row = {"model": MODEL, "before_hash": "b" * 64, "after_hash": "a" * 64, "diff": "x",
+           "diff_hash": "d"}  # fmt: skip
+    ledger.append("proposals", [{**row, "proposal": "p-1"}])
+    ledger.append("decisions", [
+        {"proposal": one, "diff_hash": "d", "action": "accept", "name": "k"} for one in ("p-0", "p-1")
+    ])  # fmt: skip
+    ledger.flush()
+    change = brain_change(ledger, settings)
+    assert change is not None
+    assert "its past cannot be read" in change.note
+
+
 def score_row(made: Any, nonce: str, **changes: Any) -> dict[str, Any]:
     """A score's row in the ledger."""
     return {

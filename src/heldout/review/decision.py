@@ -71,8 +71,12 @@ def open_proposal(ledger: Ledger, proposal_id: str) -> Proposed:
             where=row.proposal,
             mend="Do not decide on it; run 'heldout tune' again",
         )
-    edits = tuple(edit_from_plain(_edit_data(one), where=row.proposal) for one in row.edits or [])
-    return Proposed(row, before, after, edits)
+    return Proposed(row, before, after, edits_of(row))
+
+
+def edits_of(row: ProposalRow) -> tuple[Edit, ...]:
+    """A proposal's edits as they were stored; malformed ones are an :class:`EditError`."""
+    return tuple(edit_from_plain(_edit_data(one), where=row.proposal) for one in row.edits or [])
 
 
 def _edit_data(stored: dict[str, object]) -> dict[str, object]:

@@ -8,17 +8,17 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from heldout.brain import APPEND, Brain, load_brain
 from heldout.edit import apply_edit
 from heldout.errors import HeldoutError
-from heldout.review import open_proposal
+from heldout.review.decision import edits_of
 from heldout.settings import Settings
 from heldout.store import Ledger, first_brain, queries
 from heldout.store import brain as stored_brain
-from heldout.store.queries import DecisionRow
+from heldout.store.queries import DecisionRow, ProposalRow
 
 
 @dataclass(frozen=True, slots=True)
@@ -138,7 +138,7 @@ def _opcodes(old: Sequence[str], new: Sequence[str]) -> Sequence[tuple[str, int,
 def brain_change(ledger: Ledger, settings: Settings) -> BrainChange | None:
     """The brain in use against the first one that the ledger kept; ``None`` before there is one.
 
-    A brain on disk that cannot be read is said in ``note``: a report is more than this part of it.
+    What cannot be read, on disk or in the ledger, is said in ``note``: a report is more than this.
     """
     first = first_brain(ledger)
     if first is None:
@@ -148,7 +148,10 @@ def brain_change(ledger: Ledger, settings: Settings) -> BrainChange | None:
         now = load_brain(settings.brain)
     except HeldoutError as error:
         return BrainChange(base.hash, at, "", (), f"the brain in use cannot be read: {error.what}")
-    traced = _walk(ledger, base, now)
+    try:
+        traced = _walk(ledger, base, now)
+    except HeldoutError as error:
+        return BrainChange(base.hash, at, now.hash, (), f"its past cannot be read: {error.what}")
     files = [_file_change(name, base, now, traced) for name in _names(base, now)]
     return BrainChange(base.hash, at, now.hash, tuple(one for one in files if one.lines))
 
@@ -159,6 +162,7 @@ def _names(base: Brain, now: Brain) -> list[str]:
 
 def _walk(ledger: Ledger, base: Brain, now: Brain) -> _Traced:
     """The brain in use, traced through every decision and every return to an earlier brain."""
+    proposed = {row.proposal: row for row in queries.proposals(ledger)}
     known = {base.hash: _Traced.of(base)}
     last = known[base.hash]
     steps: list[tuple[int, DecisionRow | str]] = [
@@ -172,35 +176,40 @@ def _walk(ledger: Ledger, base: Brain, now: Brain) -> _Traced:
             if step not in known:
                 known[step] = last.step(stored_brain(ledger, step), OUTSIDE)
             last = known[step]
-        else:
-            last = _accepted(ledger, step, known, last)
+        elif step.proposal in proposed:
+            last = _accepted(ledger, step, proposed[step.proposal], known, last)
     return known[now.hash] if now.hash in known else last.step(now, OUTSIDE)
 
 
 def _accepted(
-    ledger: Ledger, decision: DecisionRow, known: dict[str, _Traced], last: _Traced
+    ledger: Ledger,
+    decision: DecisionRow,
+    proposal: ProposalRow,
+    known: dict[str, _Traced],
+    last: _Traced,
 ) -> _Traced:
     """The trace after one accepted proposal; ``known`` gains its brain before and after."""
-    proposal = queries.proposal(ledger, decision.proposal)
     said = decision.edits if isinstance(decision.edits, dict) else {}
     # Another model's overlay may have changed since it was proposed: what it was laid on counts.
     before = stored_brain(ledger, str(said.get("before") or proposal.before_hash))
     after = stored_brain(ledger, str(said.get("after") or proposal.after_hash))
     whole = Origin(
-        "", proposal.proposal, proposal.model or "", decision.name or "", decision.at
-    )  # fmt: skip
+        proposal=proposal.proposal,
+        model=proposal.model or "",
+        name=decision.name or "",
+        at=decision.at,
+    )
     if before.hash not in known:
         known[before.hash] = last.step(before, OUTSIDE)
     traced = known[before.hash]
-    for edit, brain in _replayed(ledger, decision, before, said.get("only") or ()):
-        origin = Origin(edit, whole.proposal, whole.model, whole.name, whole.at)
-        traced = traced.step(brain, origin)
+    for edit, brain in _replayed(proposal, before, said.get("only") or ()):
+        traced = traced.step(brain, replace(whole, edit=edit))
     known[after.hash] = traced.step(after, whole)
     return known[after.hash]
 
 
 def _replayed(
-    ledger: Ledger, decision: DecisionRow, before: Brain, only: Sequence[str]
+    proposal: ProposalRow, before: Brain, only: Sequence[str]
 ) -> Iterator[tuple[str, Brain]]:
     """Each accepted edit with the brain after it; ends early where an edit does not apply.
 
@@ -208,7 +217,7 @@ def _replayed(
     """
     brain = before
     try:
-        for edit in open_proposal(ledger, decision.proposal).edits:
+        for edit in edits_of(proposal):
             if only and not any(edit.id.startswith(one) for one in only):
                 continue
             brain = apply_edit(brain, edit)
