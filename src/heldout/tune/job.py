@@ -315,15 +315,12 @@ class _Sitting:
         """
         job, state = self.job, self.state
         while True:
-            evidence = await confirm(job, state)
             entry = Entry(f"confirmed/{state.brain.hash[:12]}", "confirmed", round=state.round)
-            evidence = job.log.record(entry, evidence)
+            evidence = await job.log.once(entry, lambda: confirm(job, state))
             job.tell("confirmed", _confirmation(evidence), evidence)
             if not evidence["confirmed"]:
-                return (
-                    evidence,
-                    f"fresh repeats on train do not show the effect ({evidence['why']})",
-                )
+                shown = evidence.get("why", "")
+                return evidence, f"fresh repeats on train do not show the effect ({shown})"
             plain = await probe_accepted(job, state, evidence)
             evidence["behaviour"] = plain
             if not withdraw(job, state, plain):
