@@ -116,12 +116,16 @@ def comment(shown: Sheet, diff: str) -> str:
     return "\n".join(lines) + "\n"
 
 
+_SIGNS = {"flag": ":x:", "look": ":warning:"}
+
+
 def _looked_lines(one: Looked) -> list[str]:
-    sign = {"flag": ":x:", "look": ":warning:", "clear": ":white_check_mark:"}
-    head = f"- {sign.get(one.state, ':grey_question:')} {one.kind}"
-    if not one.flags:
-        return [f"{head}: {'; '.join(map(code, one.missing)) or 'nothing found'}"]
-    return [f"{head}: {code(flag.said)}" for flag in one.flags]
+    if one.state == "clear":
+        return [f"- :white_check_mark: {one.kind}: nothing found"]
+    found = [f"- {_SIGNS[flag.weight]} {one.kind}: {code(flag.said)}" for flag in one.flags]
+    return found + [
+        f"- :grey_question: {one.kind}: not measured, {code(why)}" for why in one.missing
+    ]
 
 
 def _edit_lines(shown: Sheet) -> list[str]:

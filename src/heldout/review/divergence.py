@@ -13,7 +13,7 @@ from heldout.store import Ledger
 from heldout.transcript import Found, Wanted, find
 from heldout.transcript.answers import answer_lines, names_of
 
-_ANSWER_LINES = 3
+_ANSWER_LINES = 2
 
 
 @dataclass(frozen=True, slots=True)
