@@ -388,7 +388,7 @@ class _Sitting:
         job, state, most = self.job, self.state, self.job.options.max_metric_calls
         left = most - self.searched
         if left < method.least(len(job.cases)):
-            return "budget", f"the {most} investigations of the search are used up"
+            return "budget", f"{left} of {most} investigations of the search buy no proposal"
         state.round += 1
         job.tell("search", f"round {state.round}: {method.name}, at most {left} investigations")
         outcome = await search(job, state, method, left)
