@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from rapidfuzz import fuzz, process
+
 from heldout.graph.ontology import near
 from heldout.graph.tools.arguments import MAX_ITEMS
 from heldout.graph.tools.catalogue import BY_NAME, SUBMIT
@@ -14,25 +16,19 @@ from heldout.interface import Submission
 
 _NONE = frozenset({"", "none", "null", "n/a", "no change", "nothing"})
 _LONGEST = 4_000
+_ALIKE = 85
+"""Per cent of equal letters from which a name is taken for a misspelling."""
 
 
 def read_submission(given: Any) -> Submission:
     """The submission in ``given``; what cannot be read at all is a :class:`Refusal`.
 
     A root cause that is given with its name around it, as in ``e-0123abcd (payments)``, is read as
-    its id. Lists may come as one string.
+    its id. Lists may come as one string. A misspelt argument is read as the one that it resembles.
     """
     if not isinstance(given, Mapping):
         raise Refusal("bad_argument", f"the arguments of {SUBMIT} must be one JSON object")
-    known = [argument.name for argument in BY_NAME[SUBMIT].arguments]
-    for name in given:
-        if name not in known:
-            shown = str(name)[:60]
-            raise Refusal(
-                "unknown_argument",
-                f"{SUBMIT} has no argument '{shown}'",
-                near(shown, known) or tuple(known),
-            )
+    given = _respelt(given)
     for argument in BY_NAME[SUBMIT].arguments:
         if argument.required and argument.name not in given:
             raise Refusal(
@@ -50,6 +46,25 @@ def read_submission(given: Any) -> Submission:
         unavailable_sources=_items("unavailable_sources", given.get("unavailable_sources")),
         recommended_fix=_prose(given.get("recommended_fix")),
     )
+
+
+def _respelt(given: Mapping[Any, Any]) -> dict[str, Any]:
+    """The arguments under their own names; one that resembles none is a :class:`Refusal`."""
+    known = [argument.name for argument in BY_NAME[SUBMIT].arguments]
+    read = {name: value for name, value in given.items() if name in known}
+    for name, value in given.items():
+        if name in read:
+            continue
+        shown = str(name)[:60]
+        hit = process.extractOne(shown, known, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+        if hit is None or hit[0] in read:
+            raise Refusal(
+                "unknown_argument",
+                f"{SUBMIT} has no argument '{shown}'",
+                near(shown, known) or tuple(known),
+            )
+        read[hit[0]] = value
+    return read
 
 
 def _clean(text: str) -> str:
