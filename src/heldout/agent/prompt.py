@@ -56,6 +56,10 @@ NOTEBOOK_LEFT = "Calls left: {left} of {whole}. Reply with the next step, one JS
 NOTEBOOK_GONE = "({count} older steps left out)"
 NOTEBOOK_STUB = "(left out: {size} characters)"
 NOTEBOOK_AGAIN = "(called {times} times, the answer stays the same)"
+NOTEBOOK_TWICE = (
+    "{tool} was called with these arguments before: its answer stands above and stays the same. "
+    "Call another tool now."
+)
 NOTEBOOK_IDS = "Other ids shown so far: "
 
 NUDGE = "Your reply called no tool. Call a tool, or give your answer with submit_diagnosis."

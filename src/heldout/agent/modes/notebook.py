@@ -24,11 +24,13 @@ from heldout.agent.prompt import (
     NOTEBOOK_IDS,
     NOTEBOOK_LEFT,
     NOTEBOOK_STUB,
+    NOTEBOOK_TWICE,
+    SUBMIT,
     UNSHOWN,
 )
-from heldout.agent.shortening import cut, shortened
+from heldout.agent.shortening import cut, shortened, slim
 from heldout.agent.shown import REFUSALS, Shown
-from heldout.agent.steps import read_steps
+from heldout.agent.steps import read_steps, step_schema
 from heldout.agent.toolbox import typed_error
 from heldout.agent.trace import Step, Trace
 from heldout.interface import ToolAnswer
@@ -83,13 +85,17 @@ class Notebook:
 
     The newest answer stands whole. Where all of them do not fit, answers are shortened, the oldest
     first and no more than needed (rows from the end, long values); when that does not do, they are
-    left out in the same order, then whole steps are.
+    left out in the same order, then whole steps are. What says nothing in an answer (no cursor, no
+    gaps) is never written: small models stop at it and ask again.
     """
 
-    def __init__(self, options: NotebookOptions) -> None:
+    def __init__(self, options: NotebookOptions, submit: str = SUBMIT) -> None:
         self.options = options
+        self._submit = submit
         self._entries: dict[tuple[str, str], Entry] = {}
         self._ids: dict[str, None] = {}
+        self.again = ""
+        """The tool of the newest call where that call had been made before."""
         self._note = ""
         self._size = 0
 
@@ -97,11 +103,15 @@ class Notebook:
         """Write down a call and its answer."""
         key = (step.tool, json.dumps(step.args, sort_keys=True))
         former = self._entries.pop(key, None)
+        self.again = ""
         entry = Entry(step.index + 1, step, cut(thought, self.options.longest_thought))
         if former is not None:
-            # A refusal to run it again does not wipe out what it returned.
-            kept = former.step if step.is_error and not former.step.is_error else step
-            entry = replace(entry, step=kept, times=former.times + 1)
+            # What it answered stands; a refusal to run it again, or another error, says less.
+            better = former.step.is_error and not step.is_error
+            entry = replace(entry, step=step if better else former.step, times=former.times + 1)
+            if not better and step.tool != self._submit:
+                self.again = step.tool
+                self.say(NOTEBOOK_TWICE.format(tool=step.tool))
         self._entries[key] = entry
         for one in step.shown_ids:
             self._ids.pop(one, None)
@@ -138,7 +148,7 @@ class Notebook:
     def _body(self, room: int) -> str:
         entries = list(self._entries.values())
         room -= len(NOTEBOOK_GONE) + 4
-        texts = [self._written(entry, entry.step.answer) for entry in entries]
+        texts = [self._written(entry, slim(entry.step.answer)) for entry in entries]
         total = sum(map(len, texts)) + 2 * len(texts)
         gone = 0
         levels: list[Callable[[Entry], str]] = [
@@ -155,8 +165,9 @@ class Notebook:
                 texts[at] = text
                 gone += not text
         if total > room and entries:
-            limit = max(0, room - total + len(entries[-1].step.answer))
-            texts[-1] = self._written(entries[-1], shortened(entries[-1].step.answer, limit))
+            newest = slim(entries[-1].step.answer)
+            limit = max(0, room - total + len(newest))
+            texts[-1] = self._written(entries[-1], shortened(newest, limit))
         if gone:
             texts.insert(0, NOTEBOOK_GONE.format(count=gone))
         return cut("\n\n".join(text for text in texts if text), max(0, room))
@@ -168,7 +179,7 @@ class Notebook:
         return f"{entry.number}. {entry.step.tool} {given}{again}{thought}\nanswer: {answer}"
 
     def _short(self, entry: Entry, limit: int) -> str:
-        return self._written(entry, shortened(entry.step.answer, limit))
+        return self._written(entry, shortened(slim(entry.step.answer), limit))
 
     def _stub(self, entry: Entry) -> str:
         return self._written(entry, NOTEBOOK_STUB.format(size=len(entry.step.answer)))
@@ -192,7 +203,7 @@ class NotebookDialogue(JsonDialogue):
         self._alert = opening.alert
         self._toolbox = opening.toolbox
         self._shown = Shown(opening.alert)
-        self._notebook = Notebook(options)
+        self._notebook = Notebook(options, self._toolbox.submit_name())
         self._toolbox.guard = self._objection
 
     def request(self, *, last: bool) -> ModelRequest:
@@ -201,7 +212,12 @@ class NotebookDialogue(JsonDialogue):
         page = self._notebook.page(whole - len(self._toolbox.steps), whole)
         page = f"{self._alert}\n\n{page}"
         asked = [self.messages[0], {"role": "user", "content": page}]
-        return replace(super().request(last=last), messages=asked)
+        request = replace(super().request(last=last), messages=asked)
+        others = tuple(one.name for one in self._toolbox.specs if one.name != self._notebook.again)
+        if not last and self._notebook.again and others:
+            # Where the schema binds, the model cannot make the same call once more.
+            request = replace(request, response_schema=step_schema(others))
+        return request
 
     def take(self, reply: ModelReply) -> Taken:
         """The step of a reply."""
@@ -238,12 +254,18 @@ class NotebookDialogue(JsonDialogue):
         return typed_error("never_shown", f"{unknown}: {UNSHOWN}", self._shown.near(unknown))
 
 
-def pages(trace: Trace, max_steps: int, options: NotebookOptions | None = None) -> Iterator[str]:
+def pages(
+    trace: Trace,
+    max_steps: int,
+    options: NotebookOptions | None = None,
+    *,
+    submit: str = SUBMIT,
+) -> Iterator[str]:
     """What was asked with at each request of a notebook's trace, written again from its steps.
 
-    ``options`` are those of the run, ``max_steps`` its limit.
+    ``options`` are those of the run, ``max_steps`` its limit, ``submit`` the tool that ends it.
     """
-    notebook = Notebook(options or NotebookOptions())
+    notebook = Notebook(options or NotebookOptions(), submit)
     steps, made, asked = trace.steps, 0, 0
     thought: str | None = None
     for message in trace.messages[2:]:
