@@ -202,14 +202,18 @@ def test_an_id_that_was_never_shown_is_refused_with_near_ones():
     assert trace.counts == {"unshown": 1}
 
 
-def test_a_call_made_again_takes_its_tool_away_for_one_step():
-    """Where the schema binds, a small model cannot go on with the same call for ever."""
-    other = says(step("look", q="other"))
-    trace, model = play_in(mode_of("notebook"), LOOK, LOOK, other, answer_with("none"))
+def test_calls_made_again_take_their_tools_away_until_a_new_one():
+    """Where the schema binds, a small model cannot go round in the same calls for ever."""
+    skill = says(step("read_skill", name="fleet"))
+    new = says(step("look", q="new"))
+    trace, model = play_in(mode_of("notebook"), LOOK, skill, LOOK, skill, new, answer_with("none"))
     offered = [one.response_schema["properties"]["tool"]["enum"] for one in model.asked]
-    assert ["look" in tools for tools in offered] == [True, True, False, True]
+    everything = offered[0]
+    assert offered[3] == [one for one in everything if one != "look"]
+    assert offered[4] == [one for one in everything if one not in ("look", "read_skill")]
+    assert [len(offered[at]) for at in (1, 2, 5)] == [len(everything)] * 3
     assert all("submit_diagnosis" in tools for tools in offered)
-    assert model.asked[2].messages[1]["content"].endswith("Call another tool now.")
+    assert model.asked[4].messages[1]["content"].endswith("Call another tool now.")
     assert trace.stop_reason == "submitted"
 
 

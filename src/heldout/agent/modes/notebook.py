@@ -94,8 +94,8 @@ class Notebook:
         self._submit = submit
         self._entries: dict[tuple[str, str], Entry] = {}
         self._ids: dict[str, None] = {}
-        self.again = ""
-        """The tool of the newest call where that call had been made before."""
+        self.again: dict[str, None] = {}
+        """The tools of the calls that were made again since the last new one."""
         self._note = ""
         self._size = 0
 
@@ -103,14 +103,15 @@ class Notebook:
         """Write down a call and its answer."""
         key = (step.tool, json.dumps(step.args, sort_keys=True))
         former = self._entries.pop(key, None)
-        self.again = ""
         entry = Entry(step.index + 1, step, cut(thought, self.options.longest_thought))
-        if former is not None:
+        if former is None:
+            self.again.clear()
+        else:
             # What it answered stands; a refusal to run it again, or another error, says less.
             better = former.step.is_error and not step.is_error
             entry = replace(entry, step=step if better else former.step, times=former.times + 1)
             if not better and step.tool != self._submit:
-                self.again = step.tool
+                self.again[step.tool] = None
                 self.say(NOTEBOOK_TWICE.format(tool=step.tool))
         self._entries[key] = entry
         for one in step.shown_ids:
@@ -213,9 +214,10 @@ class NotebookDialogue(JsonDialogue):
         page = f"{self._alert}\n\n{page}"
         asked = [self.messages[0], {"role": "user", "content": page}]
         request = replace(super().request(last=last), messages=asked)
-        others = tuple(one.name for one in self._toolbox.specs if one.name != self._notebook.again)
-        if not last and self._notebook.again and others:
-            # Where the schema binds, the model cannot make the same call once more.
+        again = self._notebook.again
+        if again and not last:
+            # Where the schema binds, the model cannot go round in the same calls.
+            others = tuple(one.name for one in self._toolbox.specs if one.name not in again)
             request = replace(request, response_schema=step_schema(others))
         return request
 
