@@ -13,11 +13,15 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any
 
+from rapidfuzz import fuzz, process
+
 from heldout.graph.ontology import near
 from heldout.graph.tools.refusals import Refusal
 
 MAX_TEXT = 2_000
 MAX_ITEMS = 100
+_ALIKE = 85
+"""Per cent of equal letters from which a name is taken for a misspelling."""
 _DATE = re.compile(r"\d{4}-\d{2}-\d{2}")
 _STEP = re.compile(r"(\d{1,9})\s*([smhd]?)")
 _ENTITY_NAMES = ("id", "entity", "entity_id", "entity_ids")
@@ -230,15 +234,7 @@ def read_arguments(
     if not isinstance(given, Mapping):
         raise Refusal("bad_argument", f"the arguments of {tool} must be one JSON object")
     known = {argument.name: argument for argument in wanted}
-    given = _renamed(given, known)
-    for name in given:
-        if not isinstance(name, str) or name not in known:
-            shown = str(name)[:60]
-            raise Refusal(
-                "unknown_argument",
-                f"{tool} has no argument '{shown}'",
-                near(shown, known) or tuple(known),
-            )
+    given = respelt(tool, _renamed(given, known), tuple(known))
     read: dict[str, Any] = {}
     for name, argument in known.items():
         value = given.get(name)
@@ -256,6 +252,27 @@ def read_arguments(
 
 def _says_nothing(value: Any) -> bool:
     return isinstance(value, str) and value.strip().casefold() in ("", "null", "none")
+
+
+def respelt(tool: str, given: Mapping[Any, Any], known: Sequence[str]) -> dict[str, Any]:
+    """The arguments under their own names: a misspelt one is read as the one that it resembles.
+
+    One that resembles none, or one that is given as well, is a :class:`Refusal`.
+    """
+    read = {name: value for name, value in given.items() if name in known}
+    for name, value in given.items():
+        if name in read:
+            continue
+        shown = str(name)[:60]
+        hit = process.extractOne(shown, known, scorer=fuzz.ratio, score_cutoff=_ALIKE)
+        if not isinstance(name, str) or hit is None or hit[0] in read:
+            raise Refusal(
+                "unknown_argument",
+                f"{tool} has no argument '{shown}'",
+                near(shown, known) or tuple(known),
+            )
+        read[hit[0]] = value
+    return read
 
 
 def _renamed(given: Mapping[Any, Any], known: Mapping[str, Argument]) -> Mapping[Any, Any]:

@@ -5,10 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rapidfuzz import fuzz, process
-
-from heldout.graph.ontology import near
-from heldout.graph.tools.arguments import MAX_ITEMS
+from heldout.graph.tools.arguments import MAX_ITEMS, respelt
 from heldout.graph.tools.catalogue import BY_NAME, SUBMIT
 from heldout.graph.tools.page import ids_in
 from heldout.graph.tools.refusals import Refusal
@@ -16,8 +13,6 @@ from heldout.interface import Submission
 
 _NONE = frozenset({"", "none", "null", "n/a", "no change", "nothing"})
 _LONGEST = 4_000
-_ALIKE = 85
-"""Per cent of equal letters from which a name is taken for a misspelling."""
 
 
 def read_submission(given: Any) -> Submission:
@@ -28,7 +23,7 @@ def read_submission(given: Any) -> Submission:
     """
     if not isinstance(given, Mapping):
         raise Refusal("bad_argument", f"the arguments of {SUBMIT} must be one JSON object")
-    given = _respelt(given)
+    given = respelt(SUBMIT, given, [one.name for one in BY_NAME[SUBMIT].arguments])
     for argument in BY_NAME[SUBMIT].arguments:
         if argument.required and argument.name not in given:
             raise Refusal(
@@ -46,25 +41,6 @@ def read_submission(given: Any) -> Submission:
         unavailable_sources=_items("unavailable_sources", given.get("unavailable_sources")),
         recommended_fix=_prose(given.get("recommended_fix")),
     )
-
-
-def _respelt(given: Mapping[Any, Any]) -> dict[str, Any]:
-    """The arguments under their own names; one that resembles none is a :class:`Refusal`."""
-    known = [argument.name for argument in BY_NAME[SUBMIT].arguments]
-    read = {name: value for name, value in given.items() if name in known}
-    for name, value in given.items():
-        if name in read:
-            continue
-        shown = str(name)[:60]
-        hit = process.extractOne(shown, known, scorer=fuzz.ratio, score_cutoff=_ALIKE)
-        if hit is None or hit[0] in read:
-            raise Refusal(
-                "unknown_argument",
-                f"{SUBMIT} has no argument '{shown}'",
-                near(shown, known) or tuple(known),
-            )
-        read[hit[0]] = value
-    return read
 
 
 def _clean(text: str) -> str:
