@@ -80,15 +80,16 @@ def test_ids_that_the_page_no_longer_shows_are_listed():
 
 
 def test_a_call_made_again_stands_once():
-    """It moves to where it was made last; a refusal to run it again keeps what it returned."""
+    """Where it was made first, so the page only grows at its end; the end says that it stands."""
     again = Step(2, "look", {"q": 0}, '{"error":{"type":"repeated_call"}}', True)
     text = page(made(0, rows(3)), made(1, rows(2)), again)
     assert text.count('look {"q": 0}') == 1
-    assert text.index('look {"q": 1}') < text.index('look {"q": 0}')
-    assert "(called 2 times, the answer stays the same)" in text
+    assert text.index('look {"q": 0}') < text.index('look {"q": 1}')
     assert rows(3) in text
     assert "repeated_call" not in text
+    assert "as step 1: its answer stands there" in text
     assert text.endswith("Call another tool now.")
+    assert text.startswith(page(made(0, rows(3)), made(1, rows(2))).rpartition("\n\nCalls left")[0])
 
 
 def test_what_an_error_said_outlives_the_refusal_to_repeat_it():

@@ -55,10 +55,9 @@ NOTEBOOK_EMPTY = "No step was made yet."
 NOTEBOOK_LEFT = "Calls left: {left} of {whole}. Reply with the next step, one JSON object."
 NOTEBOOK_GONE = "({count} older steps left out)"
 NOTEBOOK_STUB = "(left out: {size} characters)"
-NOTEBOOK_AGAIN = "(called {times} times, the answer stays the same)"
 NOTEBOOK_TWICE = (
-    "{tool} was called with these arguments before: its answer stands above and stays the same. "
-    "Call another tool now."
+    "{tool} was called with these arguments before, as step {number}: its answer stands there and "
+    "stays the same. Call another tool now."
 )
 NOTEBOOK_IDS = "Other ids shown so far: "
 

@@ -16,7 +16,6 @@ from heldout.agent.modes.dialogue import Formats, Opening, Taken
 from heldout.agent.modes.json_steps import LEAST_REPLY_TOKENS, JsonDialogue
 from heldout.agent.prompt import (
     LAST_CHANCE,
-    NOTEBOOK_AGAIN,
     NOTEBOOK_EMPTY,
     NOTEBOOK_GONE,
     NOTEBOOK_HARNESS,
@@ -72,17 +71,17 @@ class NotebookMode:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One call in the notebook; made again, it stands once, where it was made last."""
+    """One call in the notebook; made again, it stands once, where it was made first."""
 
     number: int
     step: Step
     thought: str
-    times: int = 1
 
 
 class Notebook:
     """The entries and how they are written within the budget.
 
+    While they fit, a page only grows at its end, so that a server's prefix cache serves it.
     The newest answer stands whole. Where all of them do not fit, answers are shortened, the oldest
     first and no more than needed (rows from the end, long values); when that does not do, they are
     left out in the same order, then whole steps are. What says nothing in an answer (no cursor, no
@@ -102,18 +101,17 @@ class Notebook:
     def add(self, step: Step, thought: str) -> None:
         """Write down a call and its answer."""
         key = (step.tool, json.dumps(step.args, sort_keys=True))
-        former = self._entries.pop(key, None)
-        entry = Entry(step.index + 1, step, cut(thought, self.options.longest_thought))
+        former = self._entries.get(key)
         if former is None:
+            thought = cut(thought, self.options.longest_thought)
+            self._entries[key] = Entry(step.index + 1, step, thought)
             self.again.clear()
-        else:
+        elif former.step.is_error and not step.is_error:
+            self._entries[key] = replace(former, step=step)
+        elif step.tool != self._submit:
             # What it answered stands; a refusal to run it again, or another error, says less.
-            better = former.step.is_error and not step.is_error
-            entry = replace(entry, step=step if better else former.step, times=former.times + 1)
-            if not better and step.tool != self._submit:
-                self.again[step.tool] = None
-                self.say(NOTEBOOK_TWICE.format(tool=step.tool))
-        self._entries[key] = entry
+            self.again[step.tool] = None
+            self.say(NOTEBOOK_TWICE.format(tool=step.tool, number=former.number))
         for one in step.shown_ids:
             self._ids.pop(one, None)
             self._ids[one] = None
@@ -175,9 +173,8 @@ class Notebook:
 
     def _written(self, entry: Entry, answer: str) -> str:
         given = cut(json.dumps(entry.step.args, ensure_ascii=False), self.options.longest_arguments)
-        again = f" {NOTEBOOK_AGAIN.format(times=entry.times)}" if entry.times > 1 else ""
         thought = f"\nthought: {entry.thought}" if entry.thought else ""
-        return f"{entry.number}. {entry.step.tool} {given}{again}{thought}\nanswer: {answer}"
+        return f"{entry.number}. {entry.step.tool} {given}{thought}\nanswer: {answer}"
 
     def _short(self, entry: Entry, limit: int) -> str:
         return self._written(entry, shortened(slim(entry.step.answer), limit))
