@@ -1,7 +1,7 @@
 """Write what a score with a real model showed into docs/real-models.md.
 
-``python -m bench.real LEDGER SCORE NAME``: the ledger of the project in which ``heldout score`` ran,
-the score's id, and the model in words. Each row has both arms beside each other; shares have a 95 %
+``python -m bench.real LEDGER SCORE NAME``: the ledger of the project in which the score ran, its
+id, and the model in words. Each row has both arms beside each other; shares have a 95 %
 interval over incidents, since repeats of one incident are not independent.
 """
 
