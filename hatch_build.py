@@ -10,7 +10,7 @@ from typing import Any
 
 from hatchling.builders.hooks.plugin.interface import BuildHookInterface
 
-FOLDERS = ("brain", "checkers", "flows", "datasets", "prefect.yaml")
+FOLDERS = ("brain", "checkers", "flows", "datasets", "prefect.yaml", "prefect.toml")
 
 
 class ProjectTemplate(BuildHookInterface):

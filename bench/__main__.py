@@ -10,7 +10,16 @@ import sys
 from pathlib import Path
 
 HERE = Path(__file__).parent
-NOT_BY_DEFAULT = {"acceptance", "drivers", "figures", "performance", "recall"}
+NOT_BY_DEFAULT = {
+    "acceptance",
+    "drivers",
+    "efficiency",
+    "evidence",
+    "figures",
+    "performance",
+    "recall",
+    "second_model",
+}
 """These rewrite pages or serve another bench, so they run only when they are named."""
 
 

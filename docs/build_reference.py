@@ -64,6 +64,9 @@ def keys() -> list[str]:
         "score": settings.ScoreSettings,
         "gate": settings.GateSettings,
         "behaviour": settings.BehaviourSettings,
+        "review": settings.ReviewSettings,
+        "month": settings.MonthSettings,
+        "canary": settings.CanarySettings,
     }
     for part, model in parts.items():
         for name, field in model.model_fields.items():

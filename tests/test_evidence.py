@@ -11,11 +11,13 @@ from hypothesis import strategies as st
 
 from heldout.stats import (
     clean_pairs,
-    clustered_sign_evidence,
+    clustered_evidence,
+    fix_evidence,
     harmless_evidence,
     mcnemar_exact,
     sign_evidence,
 )
+from heldout.stats.evidence import AIMLESS, FIXES
 
 counts = st.integers(0, 30)
 incidents = st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8)), max_size=8)
@@ -28,18 +30,58 @@ def test_a_pair_is_worth_nothing_on_average(better: int, worse: int) -> None:
     assert later == pytest.approx(sign_evidence(better, worse))
 
 
-@given(incidents.filter(bool), st.integers(0, 7))
-def test_which_incident_is_played_next_does_not_matter(
-    seen: list[tuple[int, int]], pick: int
-) -> None:
-    """The same over incidents, whichever is played next."""
-    at = pick % len(seen)
-    better, worse = seen[at]
-    up = [*seen[:at], (better + 1, worse), *seen[at + 1 :]]
-    down = [*seen[:at], (better, worse + 1), *seen[at + 1 :]]
-    later = (clustered_sign_evidence(up) + clustered_sign_evidence(down)) / 2
-    assert later == pytest.approx(clustered_sign_evidence(seen))
-    assert clustered_sign_evidence(seen) == pytest.approx(clustered_sign_evidence(seen[::-1]))
+def _mean(pairs: int, share: float) -> float:
+    """Mean evidence of an incident that moves for good, up as likely as down."""
+    return sum(
+        math.comb(pairs, better) * chance**better * (1 - chance) ** (pairs - better) / 2
+        * fix_evidence(better, pairs - better)
+        for better in range(pairs + 1)
+        for chance in (share, 1 - share)
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("share", [0.5, 0.53, 0.56, 0.6, 0.63, AIMLESS])
+def test_an_aimless_move_is_worth_nothing_on_average(share: float) -> None:
+    """Exactly, for every number of pairs: no evidence of a fix comes of it, nor of no effect."""
+    assert max(_mean(pairs, share) for pairs in range(80)) <= 1 + 1e-9
+
+
+def test_the_bound_on_moves_is_what_holds_it() -> None:
+    """The negative control: larger moves pay, and a plain count of signs pays for small ones."""
+    assert max(_mean(pairs, 0.8) for pairs in range(80)) > 1.5
+    plain = sum(
+        math.comb(40, better) * chance**better * (1 - chance) ** (40 - better) / 2
+        * sign_evidence(better, 40 - better)
+        for better in range(41)
+        for chance in (AIMLESS, 1 - AIMLESS)
+    )  # fmt: skip
+    assert plain > 5
+
+
+@given(counts, counts, st.floats(0.5, AIMLESS))
+def test_evidence_of_a_fix_never_exceeds_a_fair_bet(better: int, worse: int, share: float) -> None:
+    """Whenever one stops and whatever was bought: a bet that knows how the incident moves is fair.
+
+    The next pair leaves its mean as it is, and the evidence is never above it.
+    """
+
+    def aimless(up: int, down: int) -> float:
+        return (share**up * (1 - share) ** down + (1 - share) ** up * share**down) / 2
+
+    def bet(up: int, down: int) -> float:
+        return sum(w * lead**up * (1 - lead) ** down for lead, w in FIXES) / aimless(up, down)
+
+    up = aimless(better + 1, worse) / aimless(better, worse)
+    later = up * bet(better + 1, worse) + (1 - up) * bet(better, worse + 1)
+    assert later == pytest.approx(bet(better, worse))
+    assert fix_evidence(better, worse) <= bet(better, worse) * (1 + 1e-9)
+
+
+@given(incidents, st.permutations(range(8)))
+def test_order_of_incidents_does_not_matter(seen: list[tuple[int, int]], order: list[int]) -> None:
+    """Evidence over incidents is the same in any order."""
+    shuffled = [seen[at] for at in order if at < len(seen)]
+    assert clustered_evidence(seen) == pytest.approx(clustered_evidence(shuffled))
 
 
 @given(counts, counts)
@@ -122,7 +164,7 @@ def test_harm_of_the_margin_is_seldom_taken_for_harmless() -> None:
 
 def test_a_third_of_the_incidents_is_not_drowned_by_the_others() -> None:
     """With the same total, a lead on two incidents is stronger evidence than one spread in noise."""
-    gathered = clustered_sign_evidence([(4, 0), (4, 0), (1, 2), (1, 2), (0, 1), (1, 1)])
-    spread = clustered_sign_evidence([(2, 1)] * 5 + [(1, 1)])
+    gathered = clustered_evidence([(4, 0), (4, 0), (1, 2), (1, 2), (0, 1), (1, 1)])
+    spread = clustered_evidence([(2, 1)] * 5 + [(1, 1)])
     assert gathered > 3 * spread
-    assert math.isclose(clustered_sign_evidence([]), 1.0)
+    assert math.isclose(clustered_evidence([]), 1.0)

@@ -28,6 +28,7 @@ def test_a_fresh_project_has_everything(tmp_path: Path):
     assert list(settings.checkers.glob("*.py"))
     assert (made.root / "flows" / "tune.py").is_file()
     assert (made.root / "prefect.yaml").is_file()
+    assert (made.root / "prefect.toml").is_file()
     assert not list(made.root.rglob("__init__.py"))
 
 

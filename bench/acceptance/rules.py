@@ -8,7 +8,8 @@ from functools import partial
 
 import numpy as np
 
-from bench.acceptance.effects import VALSET, Half
+from bench.acceptance.effects import DRAWS, FALLS, HELD, PASSING, SEED, VALSET, Half
+from heldout.stats import Interval, wilson
 from heldout.tune import TuneOptions
 from heldout.tune.acceptance import Batch, Pairs, Purchase, Question
 
@@ -22,42 +23,69 @@ class Ruled:
 
 
 Rule = Callable[[np.random.Generator, Half], Ruled]
-PATIENT = 480
-"""A cap twice the default, for those who can pay for small effects in noise."""
 SUM_BATCH = 3
 """Incidents of the strict sum rule."""
 
 
 def rules() -> dict[str, Rule]:
     """Every rule by its name in the table."""
-    ours, patient = TuneOptions().rule(), TuneOptions(max_screen=PATIENT).rule()
+    ours = TuneOptions().rule()
     looks = TuneOptions(acceptance="looks").rule()
     return {
-        "evidence": partial(_tested, ours.target, ours.guard),
-        f"evidence, cap {PATIENT}": partial(_tested, patient.target, patient.guard),
-        "looks": partial(_tested, looks.target, looks.guard),
+        "evidence": partial(screened, ours.target, ours.guard),
+        "looks": partial(screened, looks.target, looks.guard),
         "strict sum, 3 of train": partial(_summed, False),
         "strict sum, 3 of the cluster": partial(_summed, True),
     }
 
 
-def _tested(target: Question, guard: Question, rng: np.random.Generator, half: Half) -> Ruled:
-    fixed = tested(target, rng, half, half.cluster)
+def screened(target: Question, guard: Question, rng: np.random.Generator, half: Half) -> Ruled:
+    """A candidate on its cluster, and if it convinces there on what passed."""
+    fixed = tested(target, rng, half, half.cluster, 0)
     if not fixed.accepted:
         return fixed
-    held = tested(guard, rng, half, half.solved)
+    held = tested(guard, rng, half, half.solved, 0)
     return Ruled(held.accepted, fixed.cost + held.cost)
 
 
-def tested(test: Question, rng: np.random.Generator, half: Half, chosen: np.ndarray) -> Ruled:
-    """One batch to its decision, as a job plays it."""
+def tested(
+    test: Question,
+    rng: np.random.Generator,
+    half: Half,
+    chosen: np.ndarray,
+    first: int,
+) -> Ruled:
+    """One batch to its decision, as a job plays it; ``first``: repeats that all got already."""
     batch = Batch(tuple(str(incident) for incident in chosen))
-    while purchase := test.buy(batch):
+    ruling = "indecisive"
+    if first:
+        purchase = Purchase(batch.incidents, first)
         batch.add(purchase, _played(rng, half, purchase))
         ruling = test.judge(batch).ruling
-        if ruling != "indecisive":
-            return Ruled(ruling == "accept", batch.spent)
-    return Ruled(False, batch.spent)
+    while ruling == "indecisive" and (wanted := test.buy(batch)):
+        batch.add(wanted, _played(rng, half, wanted))
+        ruling = test.judge(batch).ruling
+    return Ruled(ruling == "accept", batch.spent)
+
+
+def net(guard: Question, fall: float, draws: int = DRAWS) -> tuple[Interval, float]:
+    """How often a fall of what passed is let through, and the investigations that it costs."""
+    rng, held = np.random.default_rng(SEED), np.arange(HELD)
+    half = Half(np.full(HELD, PASSING), np.full(HELD, PASSING - fall), held[:0], held)
+    ruled = [tested(guard, rng, half, rng.permutation(held), 0) for _ in range(draws)]
+    let = wilson(sum(one.accepted for one in ruled), draws)
+    return let, sum(one.cost for one in ruled) / draws
+
+
+def nets(draws: int = DRAWS) -> list[tuple[str, list[tuple[Interval, float]]]]:
+    """Every question about what passed on every fall of it."""
+    options = TuneOptions()
+    asked = {
+        "evidence, one edit": options.rule().guard,
+        "evidence, all of a job": options.confirmation(0, HELD).guard,
+        "looks, one edit": TuneOptions(acceptance="looks").rule().guard,
+    }
+    return [(name, [net(guard, fall, draws) for fall in FALLS]) for name, guard in asked.items()]
 
 
 def _played(rng: np.random.Generator, half: Half, purchase: Purchase) -> Pairs:

@@ -2,19 +2,31 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from bench.acceptance.effects import CLUSTERS, CORRELATIONS, EFFECTS, FALSE_ACCEPTS, POWER, Effect
+from bench.acceptance.effects import (
+    CLUSTERS,
+    CORRELATIONS,
+    EFFECTS,
+    FALLS,
+    FALSE_ACCEPTS,
+    HELD,
+    JOBS_OF,
+    PASSING,
+    POWER,
+    TRIED,
+    Effect,
+)
+from bench.acceptance.jobs import CONFIRMED, JobCell
 from bench.figures import machine
 from heldout.stats import Interval, wilson
 
 PAGE = Path(__file__).resolve().parents[2] / "docs" / "how-to" / "acceptance.md"
 BEGIN, END = "<!-- acceptance: written by python -m bench acceptance -->", "<!-- end -->"
-JOB = 16
-"""Candidates of a job, for the chance that one without effect is among the accepted."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,11 +78,7 @@ def effects_table(cells: Sequence[Cell]) -> list[str]:
         ]
         for effect in EFFECTS:
             row = [_one(cells, name, effect.name, rho) for name in names]
-            shown = [
-                f"{100 * one.share.value:.1f} % ({100 * one.share.low:.1f}-"
-                f"{100 * one.share.high:.1f}), {one.cost:.0f}"
-                for one in row
-            ]
+            shown = [f"{_percent(one.share)}, {one.cost:.0f}" for one in row]
             wanted = "accepted" if effect.good else "rejected"
             lines.append(f"| {effect.name} | {wanted} | {' | '.join(shown)} |")
         lines.append("")
@@ -83,7 +91,7 @@ def price_table(cells: Sequence[Cell]) -> list[str]:
         f"Over a job's mix of candidates (good ones {100 * _good():.0f} %):",
         "",
         "| rule | correlation | investigations per candidate | per true accept "
-        f"| accepts that are false | one of {JOB} without effect is accepted |",
+        f"| accepts that are false | one of {TRIED} without effect is accepted |",
         "|---|---|---|---|---|---|",
     ]
     for name in dict.fromkeys(cell.rule for cell in cells):
@@ -93,48 +101,120 @@ def price_table(cells: Sequence[Cell]) -> list[str]:
             true = sum(one.weight * cell.share.value for one, cell in found if one.good)
             wrong = sum(one.weight * cell.share.value for one, cell in found if not one.good)
             none = _one(cells, name, "none", rho).share.value
+            one_of = 1 - (1 - none) ** TRIED
             lines.append(
                 f"| {name} | {rho:g} | {cost:.0f} | {cost / true:.0f} "
-                f"| {100 * wrong / (true + wrong):.0f} % | {100 * (1 - (1 - none) ** JOB):.0f} % |"
+                f"| {100 * wrong / (true + wrong):.0f} % | {100 * one_of:.0f} % |"
             )
     return lines
 
 
-def verdicts(cells: Sequence[Cell], rule: str = "evidence") -> list[str]:
-    """The goals and whether they are met."""
-    none = [_one(cells, rule, "none", rho) for rho in CORRELATIONS]
-    worst = max(cell.worst for cell in none)
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """All that is shown: single candidates, whole jobs, and falls of what passed by question."""
+
+    cells: Sequence[Cell]
+    jobs: Sequence[JobCell]
+    nets: Sequence[tuple[str, list[tuple[Interval, float]]]]
+
+
+def jobs_table(jobs: Sequence[JobCell]) -> list[str]:
+    """How whole jobs end, by the way they are run."""
+    ways = list(dict.fromkeys(cell.way for cell in jobs))
     lines = [
-        f"- False accepts where there is no effect: at most {100 * worst:.1f} % in any correlation "
-        f"and cluster size (goal {100 * FALSE_ACCEPTS:.0f} %: {_met(worst <= FALSE_ACCEPTS)})."
+        f"Jobs of {TRIED} candidates, {len(jobs[0].ended)} of each: share that ends in a proposal "
+        "(95 % interval); mean gain of what is proposed, points of the pass rate over the half; "
+        "investigations.",
+        "",
+        f"| candidates | correlation | {' | '.join(ways)} |",
+        "|---|---|" + "---|" * len(ways),
     ]
+    for kind in JOBS_OF:
+        for rho in CORRELATIONS:
+            found = [
+                next(one for one in jobs if (one.way, one.kind, one.rho) == (way, kind, rho))
+                for way in ways
+            ]
+            shown = [f"{_percent(one.share)}; {_points(one.gain)}; {one.cost:.0f}" for one in found]
+            lines.append(f"| {kind} | {rho:g} | {' | '.join(shown)} |")
+    return lines
+
+
+def net_table(nets: Sequence[tuple[str, list[tuple[Interval, float]]]]) -> list[str]:
+    """How often a fall of what passed is let through."""
+    falls = " | ".join(f"{100 * PASSING:.0f} to {100 * (PASSING - fall):.0f} %" for fall in FALLS)
+    lines = [
+        f"{HELD} solved incidents that all pass less often: share let through (95 % interval), "
+        "investigations.",
+        "",
+        f"| question | {falls} |",
+        "|---|" + "---|" * len(FALLS),
+    ]
+    for name, found in nets:
+        shown = " | ".join(f"{_percent(let)}, {cost:.0f}" for let, cost in found)
+        lines.append(f"| {name} | {shown} |")
+    return lines
+
+
+def verdicts(found: Measured, rule: str = "evidence") -> list[str]:
+    """The goals and whether they are met."""
+    lines = []
+    for effect, what in (("none", "there is no effect"), ("none, moved", "incidents only move")):
+        worst = max(_one(found.cells, rule, effect, rho).worst for rho in CORRELATIONS)
+        lines.append(
+            f"- False accepts where {what}: at most {100 * worst:.1f} % in any correlation and "
+            f"cluster size (goal {100 * FALSE_ACCEPTS:.0f} %: {_met(worst <= FALSE_ACCEPTS)})."
+        )
+    for kind in ("none", "none, moved"):
+        ended = [one for one in found.jobs if (one.way, one.kind) == (CONFIRMED, kind)]
+        most = max(ended, key=lambda one: one.share.value)
+        lines.append(
+            f"- Jobs of {TRIED} candidates '{kind}' that end in a proposal: at most "
+            f"{_percent(most.share)} in any correlation (goal {100 * FALSE_ACCEPTS:.0f} %: "
+            f"{_met(most.share.value <= FALSE_ACCEPTS)})."
+        )
     for rho in CORRELATIONS[1:]:
-        cell = _one(cells, rule, "medium", rho)
+        cell = _one(found.cells, rule, "medium", rho)
         sizes = ", ".join(
             f"{100 * one / cell.draws:.0f} % of {size}"
             for one, size in zip(cell.accepted, CLUSTERS, strict=True)
         )
         lines.append(
             f"- Power for an edit that fixes 30 % of its cluster, correlation {rho:g}: "
-            f"{100 * cell.share.value:.0f} % (by cluster: {sizes}; goal {100 * POWER:.0f} %: "
+            f"{_percent(cell.share)} (by cluster: {sizes}; goal {100 * POWER:.0f} %: "
             f"{_met(cell.share.value >= POWER)})."
         )
     return lines
 
 
-def write_page(cells: Sequence[Cell]) -> None:
+def write_page(found: Measured) -> None:
     """Put the measured part between its marks."""
     text = PAGE.read_text(encoding="utf-8")
     head, _, rest = text.partition(BEGIN)
     _, _, tail = rest.partition(END)
-    draws = cells[0].draws
+    draws = found.cells[0].draws
     stamp = (
         f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}, `python -m bench acceptance`; {draws} "
         f"candidates for each of the cluster sizes {', '.join(map(str, CLUSTERS))}. Class of "
         "evidence: simulation of the rules alone, no model.*"
     )
-    body = [stamp, "", *verdicts(cells), "", *effects_table(cells), *price_table(cells)]
+    parts = (
+        verdicts(found),
+        effects_table(found.cells)[:-1],
+        net_table(found.nets),
+        jobs_table(found.jobs),
+        price_table(found.cells),
+    )
+    body = [stamp, *(line for part in parts for line in ("", *part))]
     PAGE.write_text("\n".join([head + BEGIN, *body, END]) + tail, encoding="utf-8")
+
+
+def _percent(share: Interval) -> str:
+    return f"{100 * share.value:.1f} % ({100 * share.low:.1f}-{100 * share.high:.1f})"
+
+
+def _points(gain: float) -> str:
+    return "-" if math.isnan(gain) else f"{100 * gain:+.1f}"
 
 
 def _one(cells: Sequence[Cell], rule: str, effect: str, rho: float) -> Cell:

@@ -69,7 +69,8 @@ def make_project(root: Path, *, brain: Path | None = None, with_set: str | None 
             shutil.copytree(
                 template / folder, part / folder, ignore=shutil.ignore_patterns("__pycache__", ".*")
             )
-        shutil.copy(template / "prefect.yaml", part / "prefect.yaml")
+        for name in ("prefect.yaml", "prefect.toml"):
+            shutil.copy(template / name, part / name)
         taken, frozen = _take_brain(brain or template / "brain", template / "brain")
         write_brain(taken, part / "brain")
         _write_set(part, template, with_set)

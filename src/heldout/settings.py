@@ -124,16 +124,23 @@ class TuneSettings(_Strict):
         default="evidence", description="how an edit is accepted; docs/how-to/acceptance.md"
     )
     max_screen: int = Field(
-        default=240,
+        default=360,
         ge=12,
-        description="investigations of one candidate on its target, and again on what passed",
+        description="investigations of one candidate on its target, twice that on what passed",
     )
     confirm_repeats: int = Field(default=2, ge=1, description="fresh repeats before a proposal")
     max_added_lines: int = Field(default=60, ge=1, description="lines that a job may add")
-    strategy: Literal["reflect", "blind"] = Field(
-        default="reflect", description="how edits are proposed; blind sees no failure"
+    strategy: Literal["reflect", "blind", "gepa"] = Field(
+        default="reflect",
+        description="how edits are proposed; blind sees no failure, gepa searches",
+    )
+    max_metric_calls: int = Field(
+        default=400, ge=1, description="investigations that the search of strategy gepa may spend"
     )
     candidates: int = Field(default=3, ge=1, le=12, description="drafts per cluster of failures")
+    clusters: int = Field(
+        default=1, ge=1, le=6, description="clusters of failures that one edit may answer together"
+    )
     recall: bool = Field(
         default=True, description="whether a job knows what earlier ones of its model refused"
     )
@@ -197,6 +204,33 @@ class BehaviourSettings(_Strict):
     )
 
 
+class ReviewSettings(_Strict):
+    """How people are told that a proposal waits."""
+
+    webhook: str = Field(
+        default="HELDOUT_WEBHOOK_URL",
+        pattern=r"^[A-Za-z_][A-Za-z0-9_]*$",
+        description="environment variable that holds the address which is sent a message when a "
+        "proposal waits; unset sends none",
+    )
+
+
+class MonthSettings(_Strict):
+    """What all jobs, scores, runs and canaries may spend together in a calendar month (UTC)."""
+
+    max_usd: float | None = Field(default=None, gt=0, description="USD; none is no cap")
+    max_tokens: int | None = Field(default=None, ge=1, description="tokens, input and output")
+
+
+class CanarySettings(_Strict):
+    """How large the canary is that ``heldout canary`` plays again and again."""
+
+    incidents: int = Field(
+        default=10, ge=2, le=200, description="train incidents, fixed when a series begins"
+    )
+    repeats: int = Field(default=3, ge=1, le=25, description="investigations per incident")
+
+
 class _File(_Strict):
     name: str = "heldout"
     set: str = "prod_hard"
@@ -209,6 +243,13 @@ class _File(_Strict):
     score: ScoreSettings = ScoreSettings()
     gate: GateSettings = GateSettings()
     behaviour: BehaviourSettings = BehaviourSettings()
+    review: ReviewSettings = ReviewSettings()
+    month: MonthSettings = MonthSettings()
+    canary: CanarySettings = CanarySettings()
+
+
+NO_RESULT = frozenset({"month", "canary", "review"})
+"""Tables that decide no result of a run, job or score: they may change under one that goes on."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +268,9 @@ class Settings:
     score: ScoreSettings = field(default_factory=ScoreSettings)
     gate: GateSettings = field(default_factory=GateSettings)
     behaviour: BehaviourSettings = field(default_factory=BehaviourSettings)
+    review: ReviewSettings = field(default_factory=ReviewSettings)
+    month: MonthSettings = field(default_factory=MonthSettings)
+    canary: CanarySettings = field(default_factory=CanarySettings)
 
     @property
     def brain(self) -> Path:
@@ -305,8 +349,9 @@ class Settings:
         return {k: v.model_dump() if isinstance(v, BaseModel) else v for k, v in data.items()}
 
     def digest(self) -> str:
-        """Hash over :meth:`plain`."""
-        return hashlib.sha256(json.dumps(self.plain(), sort_keys=True).encode()).hexdigest()
+        """Hash over :meth:`plain` without the tables of :data:`NO_RESULT`."""
+        decides = {name: one for name, one in self.plain().items() if name not in NO_RESULT}
+        return hashlib.sha256(json.dumps(decides, sort_keys=True).encode()).hexdigest()
 
 
 def find_root(start: Path) -> Path:

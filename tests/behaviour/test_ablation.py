@@ -90,7 +90,7 @@ def test_a_line_that_several_kinds_need() -> None:
     (effect,) = found.lines
     assert (effect.verdict, effect.lost, effect.leaning, effect.tried) == ("several", 4, 4, 5)
     assert effect.p == pytest.approx(1 / 16)
-    assert found.needed_by == ("i0", "i1", "i2", "i3")
+    assert (found.needed_by, found.tried) == (("i0", "i1", "i2", "i3"), 5)
     assert len(plays.looks) == 1
 
 
@@ -114,6 +114,14 @@ def test_lines_of_an_edit_that_nobody_needs_cost_nothing() -> None:
     assert [one.verdict for one in idle.lines] == ["none", "none"]
     assert [one.verdict for one in needed.lines] == ["several"]
     assert [look[1] for look in plays.looks] == [["with", "edit-0", "edit-1"]]
+
+
+def test_lines_that_cover_one_another_are_needed_together() -> None:
+    """Dropping either changes nothing while the other stands; the edit is needed all the same."""
+    plays = Plays(lambda name, text: ONE in text or TWO in text)
+    (found,) = drop(plays, FIVE, (ONE, TWO))
+    assert [one.verdict for one in found.lines] == ["none", "none"]
+    assert (len(found.needed_by), found.tried) == (5, 5)
 
 
 def test_a_second_kind_is_looked_for_among_the_rest() -> None:

@@ -7,6 +7,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
@@ -61,16 +62,44 @@ def test_flows_hold_no_logic_and_no_classes():
 
 
 def test_schedules_name_one_deployment_per_model():
-    """prefect.yaml: every deployment is flows/tune.py:tune, for another model, with a schedule."""
+    """prefect.yaml: a tuning job and a canary for each model, each on a schedule and one at once."""
     from heldout.pipeline import Job
 
     text = yaml.safe_load((ROOT / "prefect.yaml").read_text())
-    models = []
+    tuned, watched = [], []
     for deployment in text["deployments"]:
-        assert deployment["entrypoint"] == "flows/tune.py:tune"
         assert deployment["schedules"]
         assert deployment["concurrency_limit"]["limit"] == 1
-        job = Job.model_validate(deployment["parameters"]["job"])
-        assert job.review == "wait"
-        models.append(job.model)
-    assert len(models) == len(set(models)) > 0
+        parameters = deployment["parameters"]
+        if deployment["entrypoint"] == "flows/tune.py:tune":
+            job = Job.model_validate(parameters["job"])
+            assert job.review == "wait"
+            tuned.append(job.model)
+        else:
+            assert deployment["entrypoint"] == "flows/canary.py:canary"
+            assert parameters["fail_on_drift"] is True
+            watched.append(parameters["model"])
+    assert len(tuned) == len(set(tuned)) > 0
+    assert watched == tuned
+
+
+def test_prefects_settings_are_the_same_for_flows_and_for_its_own_commands():
+    """What flows set in the environment is in prefect.toml, so that a server started by hand has it."""
+    import tomllib
+
+    from heldout.pipeline.environment import PREFECT_DEFAULTS
+
+    held = tomllib.loads((ROOT / "prefect.toml").read_text())
+    assert held["server"]["ui"]["api_url"] == "/api"
+    assert held["server"]["analytics_enabled"] is False
+    assert held["home"] == "./.prefect"
+    only_flows = {"DO_NOT_TRACK", "PREFECT_LOGGING_SERVER_LEVEL"}
+    for name, value in PREFECT_DEFAULTS.items():
+        if name in only_flows:
+            continue
+        table: Any = held
+        rest = name.removeprefix("PREFECT_").lower()
+        while isinstance(table, dict):
+            key = next(one for one in table if rest == one or rest.startswith(f"{one}_"))
+            table, rest = table[key], rest[len(key) + 1 :]
+        assert str(table).lower() == value.lower(), name

@@ -13,8 +13,8 @@ from heldout.agent import JournalEntry, Trace, investigate
 from heldout.canaries import Watch
 from heldout.llm import ModelRequest, open_client
 from heldout.llm.limiter import limiter_for
+from heldout.run.opening import _open_client
 from heldout.run.plan import Plan, Terms
-from heldout.run.play import _open_client
 from heldout.settings import GateSettings, Models, Settings
 from heldout.tune.job import _client
 from heldout.tune.options import TuneOptions

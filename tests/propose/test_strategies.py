@@ -17,6 +17,7 @@ def test_every_strategy_says_whether_it_reads_failures() -> None:
     assert {name: one.reads_failures for name, one in STRATEGIES.items()} == {
         "reflect": True,
         "blind": False,
+        "gepa": True,
     }
     assert strategy("blind") is STRATEGIES["blind"]
 

@@ -83,7 +83,7 @@ def take_away(guard: str) -> None:
         setattr(Journal, "forget", forgotten)  # noqa: B010
 
 
-def arm_the_trap(point: str, number: int, fault: Any = kill) -> None:
+def arm_the_trap(point: str, number: int, fault: Any = kill, lands_in: Any = player) -> None:
     """Let the fault happen when this process gets to a point for the n-th time."""
     passed = 0
 
@@ -106,14 +106,14 @@ def arm_the_trap(point: str, number: int, fault: Any = kill) -> None:
         setattr(owner, name, wrapped)
 
     around(Journal, "write", "before journal", "after journal")
-    around(player, "land", "before landing", "after landing")
+    around(lands_in, "land", "before landing", "after landing")
     around(Ledger, "_commit", "before commit", "after commit")
     around(Journal, "forget", "", "after forgetting")
 
     real_replace = os.replace
 
     def replace(source: Any, target: Any) -> None:
-        if str(source).endswith(".json.part"):
+        if str(source).endswith(".json.part") and "--" in str(source):
             die_at("torn landing")
         real_replace(source, target)
 

@@ -87,7 +87,7 @@ class Actor:
     async def complete(self, request: ModelRequest) -> ModelReply:
         """Submit at once."""
         text = " ".join(str(message.get("content")) for message in request.messages)
-        match = re.search(r"Service: (\S+)", text)
+        match = re.search(r"Service: (\S+)", str(request.messages[1].get("content")))
         assert match
         incident, hinted, seed = match.group(1), HINT in text, request.seed or 0
         self.asked.append((incident, hinted, seed))
@@ -128,16 +128,24 @@ class Bench:
         }
         return ScoreRequest(**{**wanted, **more})
 
-    def given(self, actor: Actor, cases: tuple[Case, ...] | None = None) -> Given:
+    def given(self, actor: Actor, cases: tuple[Case, ...] | None = None, **more: Any) -> Given:
         """The small half, the desk and the actor."""
         return Given(
             cases=self.cases if cases is None else cases,
+            **more,
             interface=Desk(),
             client_factory=lambda plan: actor,
         )
 
-    def score(self, actor: Actor, *, cases: tuple[Case, ...] | None = None, **more: Any) -> Score:
-        """Run one score to its end."""
+    def score(
+        self,
+        actor: Actor,
+        *,
+        cases: tuple[Case, ...] | None = None,
+        given: Mapping[str, Any] | None = None,
+        **more: Any,
+    ) -> Score:
+        """Run one score to its end; ``given`` stands in further places."""
         from heldout.split import HeldoutAccess
 
         return asyncio.run(
@@ -146,7 +154,7 @@ class Bench:
                 self.ledger,
                 HeldoutAccess(),
                 self.request(**more),
-                given=self.given(actor, cases),
+                given=self.given(actor, cases, **(given or {})),
                 on_progress=self.progress.append,
             )
         )

@@ -16,12 +16,14 @@ import pytest
 
 from heldout.brain import Brain, load_brain
 from heldout.build import rehash
+from heldout.build.worlds import read_alert
 from heldout.errors import LedgerBusy, LooksExhausted, SplitViolation, StoreError, UsageError
 from heldout.report import gather, render_text, write_report
-from heldout.score import Progress, ScoreRequest, read_score, start
+from heldout.score import Progress, ScoreRequest, read_score, start, wished
 from heldout.settings import ScoreSettings, Settings, load_settings
 from heldout.split import HeldoutAccess, Split, declare_process, read_split, write_split
 from heldout.store import Ledger, queries, remember_brain
+from heldout.store.contents import blobs_after
 
 ROOT = Path(__file__).resolve().parents[2]
 MODEL = "sim/anchored@low"
@@ -108,6 +110,38 @@ def test_a_score_runs_in_its_own_process_and_never_writes_to_a_brain(
         symptom = max(alert.splitlines(), key=len)
         assert symptom not in page
         assert symptom not in text
+
+
+def test_every_arm_that_can_be_made_is_played_on_real_worlds(
+    project: Settings, brains: tuple[Brain, Brain]
+):
+    """Train's records reach the prompt, a person's page is gated, and the rest is said, not faked."""
+    asked = wished(
+        ["all"], checklist="# On call\n\n- Look at what changed in the last two weeks.\n"
+    )
+    result = start(project, request(brains, floors=False, **asked))
+    with Ledger.open(project.ledger) as ledger:
+        data = gather(ledger, project, result.score)
+        arms = {row["name"]: row for row in queries.runs(ledger, job="")[0].manifest["arms"]}
+        texts = list(blobs_after(ledger, -1))
+    assert data.score is not None
+    assert data.arms is not None
+    assert set(data.score.arms) == {"noop", "placebo", "format", "checklist", "memory"}
+    assert all(row.invalid == row.absent == 0 for row in data.score.table)
+    assert set(data.arms.left_out) == {"blind", "evidence"}
+    assert (
+        "the gate finds nothing against it" in data.score.endpoint["further"]["checklist"]["remark"]
+    )
+    assert len(arms["memory"]["additions"]) == 3
+    record = [text for text in texts if "# Solved incidents of the past" in text]
+    assert record
+    train, test = read_split(project.set_dir()).train, read_split(project.set_dir()).test
+    remembered = read_alert(project.set_dir(), train[0]).splitlines()[4]
+    assert all(remembered in text for text in record if "## Record 1" in text)
+    hidden = {read_alert(project.set_dir(), one).splitlines()[2].split()[-1] for one in test}
+    added = [json.loads(text)["brain"] for text in record if text.startswith('{"alert"')]
+    assert added
+    assert not [name for name in hidden for text in added if name in text]
 
 
 def test_the_budget_refuses_through_the_process(project: Settings, brains: tuple[Brain, Brain]):

@@ -82,10 +82,11 @@ def line_sentence(plain: Mapping[str, Any]) -> str:
 
 @dataclass(frozen=True, slots=True)
 class UnitEffect:
-    """The lines of one unit, and the incidents that need it."""
+    """The lines of one unit, and the incidents that need it, of so many that were tried."""
 
     lines: tuple[LineEffect, ...]
     needed_by: tuple[str, ...] = ()
+    tried: int = 0
 
 
 def sampled(bench: Bench, fixed: Sequence[str], units: Sequence[Unit]) -> list[Case]:
@@ -147,8 +148,9 @@ async def ablate(
     effects = {}
     for unit in units:
         said = [_effect(o.line, look.found[o.name], group) for o in lines if o.unit is unit]
-        needed = tuple(one for one, pairs in sorted(whole[unit.name].items()) if _leans(pairs))
-        effects[unit.name] = UnitEffect(tuple(said), needed)
+        played = {one: pairs for one, pairs in sorted(whole[unit.name].items()) if pairs}
+        needed = tuple(one for one, pairs in played.items() if _leans(pairs))
+        effects[unit.name] = UnitEffect(tuple(said), needed, len(played))
     return effects
 
 

@@ -62,7 +62,7 @@ def search(settings: Settings, watch: Watch, ledger: Ledger | None, brain: Brain
             look(text, "ledger, prompts and traces")
         for table, text in columns_of_text(ledger):
             look(text, f"ledger, table {table}")
-    for folder in ("landing", "journal", "reports"):
+    for folder in ("landing", "journal", "share", "reports"):
         for path in sorted((settings.state / folder).rglob("*")):
             if path.is_file():
                 look(path.read_text(encoding="utf-8", errors="replace"), _shown(settings, path))

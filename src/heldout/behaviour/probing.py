@@ -75,7 +75,14 @@ class _Probing:
         whole = survived.pop(_BASE, None)
         effects = self.effects
         reports = (
-            UnitReport(u.name, effects[u.name].lines, survived.get(u.name)) for u in self.units
+            UnitReport(
+                u.name,
+                effects[u.name].lines,
+                survived.get(u.name),
+                len(effects[u.name].needed_by),
+                effects[u.name].tried,
+            )
+            for u in self.units
         )
         return BehaviourReport(
             closed_book=told,

@@ -18,11 +18,17 @@ _WIDTH = 160
 
 @dataclass(frozen=True, slots=True)
 class UnitReport:
-    """One edit, or one whole change: its lines, and whether its effect survives renaming."""
+    """One edit, or one whole change: its lines, and whether its effect survives renaming.
+
+    ``needed`` of the ``tried`` incidents fail again without all of it: lines that cover one another
+    are needed together though none is alone.
+    """
 
     name: str
     lines: tuple[LineEffect, ...]
     rename: Survival | None = None
+    needed: int = 0
+    tried: int = 0
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the ledger."""
@@ -30,6 +36,8 @@ class UnitReport:
             "name": self.name,
             "rename": self.rename.plain() if self.rename else None,
             "lines": [line.plain() for line in self.lines],
+            "needed": self.needed,
+            "tried": self.tried,
         }
 
 

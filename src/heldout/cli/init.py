@@ -20,7 +20,7 @@ def init(
 ) -> None:
     """Write a fresh project.
 
-    It holds a brain, checkers, flows, a set, heldout.toml and prefect.yaml.
+    It holds a brain, checkers, flows, a set, heldout.toml, prefect.yaml and prefect.toml.
     """
     from heldout.scaffold import make_project
 

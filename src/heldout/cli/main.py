@@ -12,6 +12,7 @@ from heldout import __version__
 from heldout.cli import (
     allow,
     build,
+    canary,
     check,
     compare,
     doctor,
@@ -27,8 +28,10 @@ from heldout.cli import (
     serve,
     show,
     status,
+    transfer,
     tune,
     usage,
+    work,
 )
 from heldout.cli import (
     run as run_verb,
@@ -44,8 +47,8 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-VERBS = (init, doctor, build, ingest, run_verb, tune, resume, check, allow, review, release, score,
-         report, compare, judge, show, usage, export, serve,
+VERBS = (init, doctor, build, ingest, run_verb, work, tune, resume, check, allow, review, release,
+         score, transfer, canary, report, compare, judge, show, usage, export, serve,
          status)  # fmt: skip
 for module in VERBS:
     module.register(app)

@@ -44,3 +44,11 @@ MaxSeconds = Annotated[
     float | None,
     typer.Option("--max-seconds", help="Stop this command after so many seconds.", min=0.0),
 ]
+Workers = Annotated[
+    int,
+    typer.Option("--workers", help="Processes on this machine that play.", min=1, max=64),
+]
+Share = Annotated[
+    Path | None,
+    typer.Option("--share", help="Folder that all machines see; default: the project's own."),
+]

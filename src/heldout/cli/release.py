@@ -44,6 +44,9 @@ def revert(
     brain: Annotated[str, typer.Argument(help="Hash of the brain to put back, or its beginning.")],
     name: Name,
     reason: Reason,
+    model: Annotated[
+        str, typer.Option("--model", help="Put back this model's overlay only, and nothing else.")
+    ] = "",
     project: Project = None,
 ) -> None:
     """Put an earlier brain back.
@@ -57,7 +60,7 @@ def revert(
 
     settings = load_settings(project)
     with Ledger.open(settings.ledger) as ledger:
-        done = put_back(settings, ledger, Reviewer(name, reason), brain)
+        done = put_back(settings, ledger, Reviewer(name, reason), brain, model=model)
     typer.echo(f"The brain in use is now {done.brain[:12]}")
 
 

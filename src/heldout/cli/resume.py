@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from heldout.cli.options import MaxSeconds, MaxTokens, MaxUsd, Project
+from heldout.cli.options import MaxSeconds, MaxTokens, MaxUsd, Project, Workers
 
 
 def resume(
@@ -24,6 +24,11 @@ def resume(
     max_usd: MaxUsd = None,
     max_tokens: MaxTokens = None,
     max_seconds: MaxSeconds = None,
+    workers: Workers = 1,
+    take_over: Annotated[
+        bool,
+        typer.Option("--take-over", help="Play here what shards elsewhere have not finished."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
@@ -37,7 +42,8 @@ def resume(
     from heldout.terminal import ProgressLine
 
     progress = ProgressLine(quiet=quiet)
-    asked = (repeats, max_usd, max_tokens, max_seconds) != (None,) * 4
+    capped = (max_usd, max_tokens, max_seconds) != (None,) * 3
+    asked = capped or repeats is not None or workers > 1 or take_over
     if asked and not what:
         raise UsageError("these options need the run that they are for", mend="Name it")
     job = None if asked else resume_job(project, what, progress=progress)
@@ -49,6 +55,8 @@ def resume(
         what,
         repeats=repeats,
         spending=Spending(max_usd, max_tokens, max_seconds),
+        workers=workers,
+        take_over=take_over,
         say=progress,
     )
     typer.echo(done.text)

@@ -16,7 +16,9 @@ from heldout.cli.options import (
     Model,
     Project,
     SetName,
+    Share,
     Wire,
+    Workers,
 )
 
 
@@ -46,6 +48,14 @@ def run(
     max_usd: MaxUsd = None,
     max_tokens: MaxTokens = None,
     max_seconds: MaxSeconds = None,
+    workers: Workers = 1,
+    shards: Annotated[
+        int | None,
+        typer.Option(
+            "--shards", help="Play nothing: cut it for 'heldout work' elsewhere.", min=1, max=1000
+        ),
+    ] = None,
+    share: Share = None,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
@@ -54,28 +64,36 @@ def run(
     Prints what was solved, coverage, and the run's id, which 'heldout compare' takes. Stopped or at
     a cap, 'heldout resume' goes on with it.
     """
-    from heldout.pipeline import Playing, Spending, play_train
+    from heldout.errors import UsageError
+    from heldout.pipeline import Playing, Spending, cut_train, play_train
     from heldout.settings import load_settings
     from heldout.terminal import ProgressLine
 
-    done = play_train(
-        load_settings(project),
-        Playing(
-            model=model,
-            brain=brain,
-            base_url=base_url,
-            mode=mode,
-            wire=wire,
-            tools=tools,
-            agent_command=agent_command,
-            set=set_name,
-            repeats=repeats,
-            incidents=tuple(incident or ()),
-            seed=seed,
-            spending=Spending(max_usd, max_tokens, max_seconds),
-        ),
-        ProgressLine(quiet=quiet),
+    asked = Playing(
+        model=model,
+        brain=brain,
+        base_url=base_url,
+        mode=mode,
+        wire=wire,
+        tools=tools,
+        agent_command=agent_command,
+        set=set_name,
+        repeats=repeats,
+        incidents=tuple(incident or ()),
+        seed=seed,
+        spending=Spending(max_usd, max_tokens, max_seconds),
+        workers=workers,
     )
+    both = shards is not None and workers > 1
+    if both or (share is not None and shards is None):
+        raise UsageError(
+            "--shards and --share cut a run for other processes, --workers plays it with its own",
+            mend="Give --shards with --share, or --workers alone",
+        )
+    if shards is not None:
+        typer.echo(cut_train(load_settings(project), asked, shards, share).text)
+        return
+    done = play_train(load_settings(project), asked, ProgressLine(quiet=quiet))
     typer.echo(done.text)
     if not done.valid:
         raise typer.Exit(1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -18,8 +19,27 @@ def score(
         str, typer.Option("--after", help="Brain after; default: the brain in use.")
     ] = "",
     arms: Annotated[
-        str, typer.Option("--arms", help="Further arms of noop, placebo, format; comma-separated.")
+        str,
+        typer.Option(
+            "--arms",
+            help="Further arms, comma-separated: noop, placebo, format, blind, checklist, memory, "
+            "evidence; or all that can be made. See docs/how-to/evidence.md.",
+        ),
     ] = "noop",
+    blind: Annotated[
+        str,
+        typer.Option(
+            "--blind", help="Brain of a blind tuning job; default: the newest of the same budget."
+        ),
+    ] = "",
+    checklist: Annotated[
+        Path | None,
+        typer.Option("--checklist", help="A person's page of Markdown, as an arm of its own."),
+    ] = None,
+    nearest: Annotated[
+        int,
+        typer.Option("--nearest", help="Solved train incidents in a prompt of arm memory."),
+    ] = 3,
     set_name: SetName = "",
     base_url: BaseUrl = "",
     skip_exhausted: Annotated[
@@ -27,6 +47,10 @@ def score(
     ] = False,
     max_usd: Annotated[float | None, typer.Option("--max-usd", help="Cap of this score.")] = None,
     resume: Annotated[str, typer.Option("--resume", help="Go on with a score by its id.")] = "",
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Only say what it would take and could show; open nothing."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
@@ -39,22 +63,27 @@ def score(
     from heldout.settings import load_settings
     from heldout.terminal import ProgressLine
 
-    line = ProgressLine(quiet=quiet)
-    done = score_now(
-        load_settings(project),
-        Scoring(
-            model=model,
-            before=before,
-            after=after,
-            arms=tuple(arm for arm in arms.split(",") if arm),
-            set=set_name,
-            base_url=base_url,
-            skip_exhausted=skip_exhausted,
-            max_usd=max_usd,
-            resume=resume,
-        ),
-        line,
+    settings = load_settings(project)
+    asked = Scoring(
+        model=model,
+        before=before,
+        after=after,
+        arms=tuple(arm.strip() for arm in arms.split(",") if arm.strip()),
+        blind=blind,
+        checklist=checklist,
+        nearest=nearest,
+        set=set_name,
+        base_url=base_url,
+        skip_exhausted=skip_exhausted,
+        max_usd=max_usd,
+        resume=resume,
     )
+    if plan:
+        from heldout.pipeline.planning import scoring_plan
+
+        typer.echo(scoring_plan(settings, asked))
+        return
+    done = score_now(settings, asked, ProgressLine(quiet=quiet))
     typer.echo(done.text)
     typer.echo(f"Report: {done.report}")
     done.result.require()

@@ -25,7 +25,7 @@ def tune(
     ] = "overlay",
     strategy: Annotated[
         str,
-        typer.Option("--strategy", help="reflect, or blind (sees no failure): how to propose."),
+        typer.Option("--strategy", help="How to propose: reflect, blind (the placebo) or gepa."),
     ] = "",
     repeats: Annotated[
         int | None, typer.Option("--repeats", help="Investigations per incident.")
@@ -45,6 +45,13 @@ def tune(
         list[str] | None,
         typer.Option("--transfer", help="Score the same brain with this model too; repeatable."),
     ] = None,
+    again: Annotated[
+        bool, typer.Option("--again", help="Tune even where nothing is new since the last job.")
+    ] = False,
+    plan: Annotated[
+        bool,
+        typer.Option("--plan", help="Only say what it would take and could show; spend nothing."),
+    ] = False,
     quiet: Annotated[bool, typer.Option("--quiet", help="No progress.")] = False,
     project: Project = None,
 ) -> None:
@@ -76,12 +83,22 @@ def tune(
                 "max_tokens": max_tokens,
                 "max_seconds": max_seconds,
                 "transfer": tuple(transfer or ()),
+                "again": again,
             }
         )
     except ValidationError as error:
         first = error.errors()[0]
         option = str(first["loc"][0] if first["loc"] else "transfer").replace("_", "-")
         raise UsageError(f"--{option}: {first['msg']}", mend="See --help") from error
+    if job.review == "form":
+        raise UsageError(
+            "a form needs Prefect's server", mend="Run flows/tune.py; see docs/how-to/schedule.md"
+        )
+    if plan:
+        from heldout.pipeline.planning import tuning_plan
+
+        typer.echo(tuning_plan(job))
+        return
     done = run_stages(job, progress=ProgressLine(quiet=quiet))
     typer.echo(done.text)
 

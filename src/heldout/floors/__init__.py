@@ -3,8 +3,10 @@
 A brain that does not beat them has learned nothing worth a model's price.
 """
 
+from heldout.floors.bm25 import rank
 from heldout.floors.rules import (
     FLOORS,
+    WORK,
     Desk,
     Floor,
     generous_judge,
@@ -16,11 +18,13 @@ from heldout.floors.rules import (
 
 __all__ = [
     "FLOORS",
+    "WORK",
     "Desk",
     "Floor",
     "generous_judge",
     "investigate",
     "play_floors",
     "points_at_cause",
+    "rank",
     "submit",
 ]

@@ -22,7 +22,7 @@ _PAGES = 40
 """Pages of 50 changes that the ranking floor reads at most."""
 _SETTINGS = ("config", "iac_apply", "cloud_api", "secret", "certificate", "flag")
 """Types of change that set something; the ranking floor leaves out the churn of pods."""
-_WORK = ["deploy", *_SETTINGS]
+WORK = ["deploy", *_SETTINGS]
 """Types of change that somebody made."""
 
 
@@ -124,7 +124,7 @@ def newest_change(desk: Desk) -> dict[str, Any]:
     """The last change that somebody made before the alert, wherever it was."""
     since = desk.fired - timedelta(days=14)
     found = desk.rows(
-        "list_changes", since=_iso(since), until=_iso(desk.fired), types=_WORK, limit=1
+        "list_changes", since=_iso(since), until=_iso(desk.fired), types=WORK, limit=1
     )
     return desk.blame(found[0]) if found else _NOTHING
 
@@ -144,7 +144,7 @@ def nearest_onset(desk: Desk) -> dict[str, Any]:
     window = {
         "since": _iso(onset - timedelta(days=1)),
         "until": _iso(desk.fired),
-        "types": _WORK,
+        "types": WORK,
         "limit": 50,
     }
     near = desk.rows("list_changes", around={"id": victim, "depth": 2}, **window)

@@ -12,15 +12,15 @@ from __future__ import annotations
 import math
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
 from rapidfuzz.fuzz import token_set_ratio
 
-from heldout.brain import APPEND
+from heldout.brain import APPEND, Brain
 from heldout.gate.hits import Context, Hit
-from heldout.gate.pages import FILE_NAMES, RATIONALE, Page, Place
+from heldout.gate.pages import FILE_NAMES, RATIONALE, Page, Place, Scan
 from heldout.gate.report import Severity
 from heldout.gate.shingles import content_words
 
@@ -59,19 +59,60 @@ class _Line(NamedTuple):
     gist: Gist
 
 
+class Conflict(NamedTuple):
+    """A new line, and the line of the same prompt that it repeats or contradicts.
+
+    ``what`` reads "the same", "nearly the same", "the opposite" or "another number"; both numbers
+    count from 1.
+    """
+
+    file: str
+    line: int
+    text: str
+    other_file: str
+    other_line: int
+    other: str
+    what: str
+
+
 def check(context: Context) -> Iterator[Hit]:
     """Lines that one model can be shown together; the newer of a pair is named, and each once."""
-    lines = [
+    lines = _read(context.scan.lines())
+    for newer, older, severity, what in _pairs(lines, _old_lines(context.base)):
+        yield _hit(newer, older, severity, what)
+
+
+def conflicts(base: Brain, brain: Brain) -> list[Conflict]:
+    """What :func:`check` would remark on of the lines that ``brain`` has and ``base`` has not."""
+    pages = [Page(name, tuple(text.split("\n"))) for name, text in brain.all_files().items()]
+    old = _old_lines(base)
+    return [
+        Conflict(
+            newer.page.file, newer.number, _text(newer),
+            older.page.file, older.number, _text(older), what,
+        )
+        for newer, older, _, what in _pairs(_read(Scan(pages).lines()), old)
+        if _text(newer) not in old
+    ]  # fmt: skip
+
+
+def _read(rows: Iterable[tuple[Page, int, str]]) -> list[_Line]:
+    return [
         _Line(page, number, gist)
-        for page, number, line in context.scan.lines()
+        for page, number, line in rows
         if page.file not in {RATIONALE, FILE_NAMES} and (gist := gist_of(line)) is not None
     ]
-    old = frozenset(_old_lines(context))
+
+
+def _pairs(
+    lines: Sequence[_Line], old: frozenset[str]
+) -> Iterator[tuple[_Line, _Line, Severity, str]]:
+    """(newer, older, how clear, what) of lines that do not go together, the worst of each newer."""
     replacing = {
-        page.file for page in context.scan.pages
+        page.file for page in {id(one.page): one.page for one in lines}.values()
         if page.file.startswith("overlays/") and page.lines[:1] != (APPEND,)
     }  # fmt: skip
-    worst: dict[tuple[str, int], Hit] = {}
+    worst: dict[tuple[str, int], tuple[_Line, _Line, Severity, str]] = {}
     for first, second in _candidates(lines):
         if not _together(first.page.file, second.page.file, replacing):
             continue
@@ -81,15 +122,14 @@ def check(context: Context) -> Iterator[Hit]:
         if _text(second) in old and _text(first) not in old:
             first, second = second, first
         key = (second.page.file, second.number)
-        if key not in worst or found[0] == "reject" != worst[key].severity:
-            worst[key] = _hit(second, first, *found)
+        if key not in worst or found[0] == "reject" != worst[key][2]:
+            worst[key] = (second, first, *found)
     yield from worst.values()
 
 
-def _old_lines(context: Context) -> Iterator[str]:
-    if context.base is not None:
-        for text in context.base.all_files().values():
-            yield from (line.strip() for line in text.split("\n"))
+def _old_lines(base: Brain | None) -> frozenset[str]:
+    texts = base.all_files().values() if base is not None else ()
+    return frozenset(line.strip() for text in texts for line in text.split("\n"))
 
 
 def _text(line: _Line) -> str:

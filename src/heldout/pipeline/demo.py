@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import argparse
+import os
 import shutil
 import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any, Protocol
 
 from pydantic import ValidationError
 
-from heldout.errors import HeldoutError
-from heldout.pipeline.job import Job, JobResult
+from heldout.errors import HeldoutError, UsageError
+from heldout.pipeline.job import Job, JobResult, settings_of
 from heldout.pipeline.progress import show_on
+from heldout.pipeline.showing import page_key
 from heldout.scaffold import make_project
 from heldout.settings import find_root
 from heldout.terminal import ProgressLine, clean
@@ -66,7 +69,7 @@ def job_from_words(words: Sequence[str]) -> Job:
     parser.add_argument("--proposer", default="", help="model that proposes edits")
     parser.add_argument("--base-url", default="", help="OpenAI-compatible endpoint")
     parser.add_argument("--set", default="", help="set of incidents")
-    parser.add_argument("--review", choices=("wait", "auto"), default="wait")
+    parser.add_argument("--review", choices=("wait", "auto", "form"), default="wait")
     parser.add_argument("--target", choices=("overlay", "base"), default="overlay")
     parser.add_argument("--repeats", type=int, default=None)
     args = vars(parser.parse_args(list(words)))
@@ -79,12 +82,63 @@ def job_from_words(words: Sequence[str]) -> Job:
         parser.error(": ".join([*(f"--{part}" for part in first["loc"]), first["msg"]]))
 
 
-def run_from_command_line(flow: Callable[[Job], JobResult]) -> None:
-    """Run the flow with the command line's words; errors are one line and an exit code."""
+class Served(Protocol):
+    """A flow, as Prefect makes one: it can be run, or served on a schedule."""
+
+    def __call__(self, job: Job) -> JobResult:
+        """Run it once."""
+        ...
+
+    def serve(self, name: str, **more: Any) -> None:
+        """Register it with a server and stay, to run it when it is due."""
+        ...
+
+
+def run_from_command_line(flow: Served) -> None:
+    """Run or serve the flow by the command line's words; errors are one line and an exit code."""
     show_on(ProgressLine())
+    words = sys.argv[1:]
     try:
-        done = flow(job_from_words(sys.argv[1:]))
+        if SERVE in words[:1]:
+            serve(flow, words[1:])
+            return
+        job = job_from_words(words)
+        if job.review == "form":
+            _require_server("a form")
+        done = flow(job)
     except HeldoutError as error:
         print(f"error: {clean(error.sentence())}", file=sys.stderr)
         sys.exit(error.exit_code)
     print(done.text)
+
+
+SERVE = "serve"
+
+
+def serve(flow: Served, words: Sequence[str]) -> None:
+    """``python flows/tune.py serve CRON [options]``: tune on a schedule, one job at a time.
+
+    Needs a server (``PREFECT_API_URL``), and one that runs already; everything else is as for one
+    job. Never returns.
+    """
+    if not words or words[0].startswith("-"):
+        raise UsageError(
+            "serving needs a schedule", mend="python flows/tune.py serve '0 5 * * 1' --model ..."
+        )
+    _require_server("serving")
+    job = job_from_words(words[1:])
+    flow.serve(
+        page_key("tune", settings_of(job).models.agent),
+        cron=words[0],
+        parameters={"job": job.model_dump(mode="json", exclude_defaults=True)},
+        limit=1,
+        global_limit=1,
+    )
+
+
+def _require_server(what: str) -> None:
+    if not os.environ.get("PREFECT_API_URL"):
+        raise UsageError(
+            f"{what} needs a Prefect server that stays",
+            mend="Start one and set PREFECT_API_URL; see docs/how-to/schedule.md",
+        )

@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from heldout.errors import UsageError
 from heldout.settings import Settings, load_settings
 
 
@@ -23,8 +24,9 @@ class Job(BaseModel):
     proposer: str = Field(default="", description="Model that reads failures and proposes edits")
     base_url: str = Field(default="", description="OpenAI-compatible endpoint of the model")
     set: str = Field(default="", description="Set of incidents; default: heldout.toml's")
-    review: Literal["wait", "auto"] = Field(
-        default="wait", description="wait for a person, or accept by policy and score"
+    review: Literal["wait", "auto", "form"] = Field(
+        default="wait",
+        description="wait for a person, accept by policy and score, or start the review flow",
     )
     target: Literal["overlay", "base"] = Field(
         default="overlay", description="write to this model's overlay, or to the shared brain"
@@ -36,7 +38,7 @@ class Job(BaseModel):
     rounds: int | None = Field(
         default=None, ge=1, le=100, description="rounds of proposals at most"
     )
-    strategy: Literal["", "reflect", "blind"] = Field(
+    strategy: Literal["", "reflect", "blind", "gepa"] = Field(
         default="", description="how edits are proposed; default: heldout.toml's"
     )
     max_usd: float | None = Field(default=None, gt=0, description="USD of the whole job")
@@ -48,6 +50,13 @@ class Job(BaseModel):
         default=(), description="further models to score with the same brain, when accepted"
     )
     workers: int = Field(default=2, ge=1, le=64, description="processes that build worlds")
+    review_minutes: int = Field(
+        default=1440,
+        ge=1,
+        le=10080,
+        description="how long a form waits; afterwards 'heldout review' still decides",
+    )
+    again: bool = Field(default=False, description="tune even where nothing is new")
 
     @model_validator(mode="after")
     def _seen_by_all(self) -> Self:
@@ -78,8 +87,20 @@ class JobResult(BaseModel):
     scores: tuple[str, ...] = ()
     report: str = ""
     text: str = ""
+    """All of it, for a person at a terminal."""
     seconds: float = 0.0
     cpu_seconds: float = 0.0
+
+    @property
+    def waits(self) -> bool:
+        """True while a proposal waits for somebody."""
+        tuned = self.tuned
+        return bool(tuned.proposal) and not tuned.accepted
+
+    @property
+    def word(self) -> str:
+        """What somebody should be told, in one word: that a proposal waits, or how it ended."""
+        return "waits" if self.waits else self.tuned.status
 
 
 def settings_of(job: Job) -> Settings:
@@ -115,4 +136,13 @@ def settings_of(job: Job) -> Settings:
         run=settings.run.model_copy(update=run),
         tune=settings.tune.model_copy(update=tune),
         score=settings.score.model_copy(update=score),
+    )
+
+
+def nothing_to_tune_on(settings: Settings) -> UsageError:
+    """What is said of a set without train incidents, by a job and by its plan alike."""
+    return UsageError(
+        f"the set '{settings.set}' has no incident to tune on",
+        where=str(settings.set_dir()),
+        mend="Add incidents, or name another set with --set",
     )

@@ -61,6 +61,7 @@ class Playing:
     tools: str = ""
     agent_command: str = ""
     spending: Spending = field(default_factory=Spending)
+    workers: int = 1
 
 
 class Played(NamedTuple):
@@ -72,12 +73,62 @@ class Played(NamedTuple):
 
 def play_train(settings: Settings, asked: Playing, say: Say = SILENT) -> Played:
     """Play train incidents with one brain and say what came of it."""
+    from heldout.pipeline.sharing import play_with_workers
     from heldout.run import play
     from heldout.split import declare_process
 
     declare_process("run")
     plan = _plan(settings, asked)
-    return asyncio.run(_watched(settings, say, play, plan, asked.spending))
+    if asked.workers == 1:
+        return asyncio.run(_watched(settings, say, play, plan, asked.spending))
+    more = {"workers": asked.workers}
+    return asyncio.run(_watched(settings, say, play_with_workers, plan, asked.spending, **more))
+
+
+class Shards(NamedTuple):
+    """A run that was cut for workers: the shards, as they are named to 'heldout work'."""
+
+    run: str
+    share: str
+    shards: tuple[str, ...]
+    text: str
+
+
+def cut_train(settings: Settings, asked: Playing, shards: int, share: Path | None = None) -> Shards:
+    """Begin a run, or take up one that was stopped, and cut it into shards for other processes."""
+    from heldout.behaviour import RunWatch
+    from heldout.canaries import read_watch
+    from heldout.graph import open_interface
+    from heldout.pipeline.sharing import share_of
+    from heldout.run import cut
+    from heldout.run.opening import Given
+    from heldout.run.shards import Cutting
+    from heldout.split import declare_process
+    from heldout.store import Ledger
+
+    declare_process("run")
+    plan = _plan(settings, asked)
+    folder = share_of(settings, share)
+    cutting = Cutting(shards, folder, asked.spending.caps(settings))
+    given = Given(open_interface(plan.terms.tools))
+    canaries = read_watch(settings)
+    with Ledger.open(settings.ledger) as ledger:
+        watch = RunWatch(canaries, ledger)
+        done = asyncio.run(cut(plan, ledger, settings, cutting=cutting, given=given))
+        watch.check(done.run)  # It may have brought in what an earlier cut left.
+    names = tuple(f"{number}/{done.shards}" for number in range(1, done.shards + 1))
+    left = done.before.total - done.before.done
+    lines = [_head(done.run, plan), *done.notes]
+    if names:
+        lines += [
+            f"cut into {done.shards} shards of about {left / done.shards:.3g} investigations",
+            "play each, on any machine with this project and this folder:",
+            f"  heldout work {done.run[:8]} --shard {names[0]} --share {folder}",
+            f"and when all to {names[-1]} have ended: heldout resume {done.run[:8]}",
+        ]
+    else:
+        lines.append("nothing is left of it to play")
+    return Shards(done.run, str(folder), names, "\n".join(lines))
 
 
 def resume_run(
@@ -86,12 +137,16 @@ def resume_run(
     *,
     repeats: int | None = None,
     spending: Spending | None = None,
+    workers: int = 1,
+    take_over: bool = False,
     say: Say = SILENT,
 ) -> Played:
     """Go on with a run that belongs to no job, by default the newest that was stopped.
 
-    ``repeats`` (in all) plays more of them. No such run is a :class:`UsageError`.
+    ``repeats`` (in all) plays more of them. What the shards of one that was cut have landed is
+    brought in; ``take_over`` plays here what they still lack. No such run is a :class:`UsageError`.
     """
+    from heldout.pipeline.sharing import play_with_workers
     from heldout.run import resume
     from heldout.split import declare_process
     from heldout.store import Ledger
@@ -99,9 +154,11 @@ def resume_run(
     declare_process("run")
     with Ledger.open(settings.ledger) as ledger:
         row = _own_run(ledger, run)
-    return asyncio.run(
-        _watched(settings, say, resume, row.run, spending or Spending(), repeats=repeats)
-    )
+    more: dict[str, int | None] = {"repeats": repeats, "take_over": take_over}
+    start: Starter = resume
+    if workers > 1:
+        start, more = play_with_workers, {**more, "workers": workers}
+    return asyncio.run(_watched(settings, say, start, row.run, spending or Spending(), **more))
 
 
 def _own_run(ledger: Ledger, run: str) -> RunRow:
@@ -122,7 +179,7 @@ def _own_run(ledger: Ledger, run: str) -> RunRow:
                 mend="Resume the job, or give the command again that measured",
             )
         return row
-    stopped = ("started", "resumed", "capped")
+    stopped = ("started", "resumed", "capped", "cut", "gathered")
     found = [
         row
         for row in queries.runs(ledger, purpose="train")
@@ -271,6 +328,9 @@ def _said(ledger: Ledger, result: RunResult) -> Played:
     if reasons:
         named = ", ".join(sorted(reasons))
         lines.append(f"invalid because of {named}; mend that, take another --seed")
-    lines += standing(ledger, choice_of(plan.terms), plan.model)
-    head = f"run {result.run} · {plan.model} · brain {plan.arms[0].brain.hash[:12]}"
-    return Played("\n".join([head, *lines]), status != "error")
+    lines += [*result.notes, *standing(ledger, choice_of(plan.terms), plan.model)]
+    return Played("\n".join([_head(result.run, plan), *lines]), status != "error")
+
+
+def _head(run: str, plan: Plan) -> str:
+    return f"run {run} · {plan.model} · brain {plan.arms[0].brain.hash[:12]}"

@@ -44,7 +44,7 @@ async def _probe(settings: Settings, asked: Probing, say: Say) -> BehaviourRepor
     from heldout.build import cases
     from heldout.canaries import read_watch
     from heldout.graph import open_interface
-    from heldout.run import Arm, Budget, Caps
+    from heldout.run import Arm, Budget, Caps, open_month
     from heldout.split import declare_process
     from heldout.store import Ledger
     from heldout.tune import Player, TuneOptions
@@ -68,7 +68,7 @@ async def _probe(settings: Settings, asked: Probing, say: Say) -> BehaviourRepor
             set=name,
             options=options,
             pins={"settings": settings.digest()},
-            budget=Budget(Caps()),
+            budget=Budget(Caps(), within=open_month(settings, ledger)),
             on_event=lambda event: tell(say, event),
             watch=RunWatch(watch, ledger),
         )

@@ -14,7 +14,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from heldout.errors import HeldoutError, UsageError
-from heldout.pipeline.job import Job, JobResult, Tuned, settings_of
+from heldout.pipeline.job import Job, JobResult, Tuned, nothing_to_tune_on, settings_of
 from heldout.pipeline.progress import Say, cpu_seconds, shown, tell
 from heldout.settings import Settings
 
@@ -42,6 +42,75 @@ def build_set(job: Job, progress: Say | None = None) -> None:
     build_worlds(settings_of(job), job.workers)
 
 
+def find_news(job: Job) -> Tuned | None:
+    """Before anything is spent: whether the month allows a job, and one could find anything.
+
+    ``None`` when there may be something new. A month that is used up is a :class:`CapReached`, a
+    cap in USD on a model without a price a :class:`ConfigError`.
+    """
+    from heldout.graph import open_interface
+    from heldout.run import open_month
+    from heldout.run.caps import require_priced
+    from heldout.split import declare_process
+    from heldout.store import Ledger
+    from heldout.tune import TuneOptions, remember_standstill, standstill
+
+    declare_process("tune")
+    settings = settings_of(job)
+    require_priced(settings, _models(settings), settings.tune.max_usd, settings.month.max_usd)
+    if not settings.ledger.is_file():
+        return None
+    with Ledger.open(settings.ledger) as ledger:
+        if job.target == "overlay":
+            _require_own_overlay(ledger, settings.models.agent)
+        found = (
+            None
+            if job.again
+            else standstill(
+                settings,
+                ledger,
+                model=settings.models.agent,
+                proposer=settings.models.proposer,
+                interface=open_interface(settings.agent.tools),
+                options=TuneOptions.of(settings, target=job.target),
+            )
+        )
+        if found is not None:
+            remember_standstill(ledger, found, settings.models.agent, settings.set)
+        elif (month := open_month(settings, ledger)) is not None:
+            month.require()
+    if found is None:
+        return None
+    return Tuned(
+        job=found.job,
+        status="nothing_new",
+        proposal=found.proposal,
+        sentence=found.sentence(),
+    )
+
+
+def _require_own_overlay(ledger: Ledger, model: str) -> None:
+    """A job may not write where another model reads its own."""
+    from heldout.overlays import folder, sharer
+    from heldout.store.queries import jobs
+
+    other = sharer(model, sorted({row.model for row in jobs(ledger, kind="tune") if row.model}))
+    if other:
+        raise UsageError(
+            f"'{model}' and '{other}', which was tuned before, share one overlay",
+            where=folder(model),
+            mend="Name one of them otherwise, or tune the shared brain with --target base",
+        )
+
+
+def _models(settings: Settings) -> list[str]:
+    """The models that a job asks; a program that plays the agent says itself what it spent."""
+    judges = settings.judge.models if settings.judge.by == "llm" else ()
+    agent = "" if settings.agent.command else settings.models.agent
+    named = (agent, settings.models.proposer, settings.gate.reviewer, *judges)
+    return [name for name in named if name]
+
+
 def tune_brain(job: Job, progress: Say | None = None, resume: str = "") -> Tuned:
     """Stage two: tune on the train half; ``review="auto"`` accepts the proposal by policy."""
     return asyncio.run(_tune(settings_of(job), job, progress or shown(), resume))
@@ -52,6 +121,7 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
     from heldout.gate import GateProcess
     from heldout.graph import open_interface
     from heldout.review import AUTO, Reviewer, accept
+    from heldout.review.announcing import announce
     from heldout.split import declare_process
     from heldout.store import Ledger
     from heldout.store.queries import proposal as find_proposal
@@ -60,11 +130,7 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
     declare_process("tune")
     train = cases(settings, settings.set, "train", workers=job.workers)
     if not train:
-        raise UsageError(
-            f"the set '{settings.set}' has no incident to tune on",
-            where=str(settings.set_dir()),
-            mend="Add incidents, or name another set with --set",
-        )
+        raise nothing_to_tune_on(settings)
     options = TuneOptions.of(settings, target=job.target, job=resume or new_job_id())
     with Ledger.open(settings.ledger) as ledger, GateProcess(settings) as gate:
         if not resume:
@@ -86,6 +152,8 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
         if accepted and find_proposal(ledger, done.proposal).decision is None:
             why = "accepted by policy 'auto', not by a person"
             accept(settings, ledger, done.proposal, Reviewer(AUTO, why))
+        elif done.proposal and not accepted:
+            await announce(settings, ledger, done.proposal, say.note)
     refused = ", ".join(f"{count} by {kind}" for kind, count in sorted(done.rejected.items()))
     return Tuned(
         job=done.job,
@@ -176,18 +244,35 @@ def write_report_of(settings: Settings, of: str) -> tuple[str, str]:
     return render_text(data), str(save(data, settings.reports))
 
 
+def _waits(tuned: Tuned) -> str:
+    """What became of the proposal, or who has the next word on it."""
+    if tuned.accepted:
+        return "Accepted by policy 'auto', not by a person."
+    if tuned.proposal:
+        return f"Proposal {tuned.proposal} waits: heldout review {tuned.proposal}"
+    return ""
+
+
 def run_stages(
     job: Job,
     *,
     progress: Say | None = None,
     resume: str = "",
+    news: Callable[..., Tuned | None] = find_news,
     build: Callable[..., None] = build_set,
     tune: Callable[..., Tuned] = tune_brain,
     score: Callable[..., tuple[str, ...]] = score_brain,
     report: Callable[..., tuple[str, str]] = report_job,
 ) -> JobResult:
-    """The whole job. The four stages may be wrapped, by Prefect tasks for instance."""
+    """The whole job. Its stages may be wrapped, by Prefect tasks for instance.
+
+    ``news`` may end it before it begins.
+    """
     began, cpu = time.monotonic(), cpu_seconds()
+    still = None if resume else news(job)
+    if still is not None:
+        lines = [still.sentence, _waits(still) or "'heldout tune --again' tries all the same."]
+        return JobResult(tuned=still, text="\n".join(lines), seconds=time.monotonic() - began)
     build(job, progress)
     tuned = tune(job, progress, resume)
     scores: tuple[str, ...] = ()
@@ -196,10 +281,7 @@ def run_stages(
     text, path = report(job, tuned)
     seconds, cpu = time.monotonic() - began, cpu_seconds() - cpu
     lines = [text, "", tuned.sentence]
-    if tuned.accepted:
-        lines.append("Accepted by policy 'auto', not by a person.")
-    elif tuned.proposal:
-        lines.append(f"Proposal {tuned.proposal} waits: heldout review {tuned.proposal}")
+    lines += [said for said in (_waits(tuned),) if said]
     lines += [f"Report: {path}", f"Wall {seconds:.0f} s, CPU {cpu:.0f} s."]
     return JobResult(
         tuned=tuned,

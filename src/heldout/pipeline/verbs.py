@@ -33,6 +33,9 @@ class Scoring:
     before: str = ""
     after: str = ""
     arms: tuple[str, ...] = ("noop",)
+    blind: str = ""
+    checklist: Path | None = None
+    nearest: int = 3
     set: str = ""
     base_url: str = ""
     skip_exhausted: bool = False
@@ -51,10 +54,11 @@ class Scored:
 
 def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
     """Score two brains on the held-out half; by default the last decision's before and after."""
-    from heldout.score import ScoreRequest
+    from heldout.score import ScoreRequest, page_text, wished
     from heldout.store import Ledger
 
     model = asked.model or settings.models.agent
+    page = page_text(asked.checklist)
     say("building worlds")
     build_worlds(settings)
     with Ledger.open(settings.ledger) as ledger:
@@ -66,7 +70,8 @@ def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
                 "before": before,
                 "after": after,
                 "job": job,
-                "arms": asked.arms,
+                **wished(asked.arms, blind=asked.blind, checklist=page),
+                "nearest": asked.nearest,
                 "set": asked.set or settings.set,
                 "base_url": asked.base_url or settings.models.base_url,
                 "skip_exhausted": asked.skip_exhausted,
@@ -86,6 +91,7 @@ def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
 def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> tuple[str, str, str]:
     """Hashes of the brain before and after, and the job that they come from."""
     from heldout.brain import load_brain
+    from heldout.overlays import alike
     from heldout.store import brain as stored_brain
     from heldout.store import remember_brain
     from heldout.store.queries import proposals
@@ -93,18 +99,22 @@ def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> t
     current = load_brain(settings.brain)
     remember_brain(ledger, current)
     ledger.flush()
-    after = stored_brain(ledger, asked.after).hash if asked.after else current.hash
+    after = stored_brain(ledger, asked.after) if asked.after else current
     if asked.before:
-        return stored_brain(ledger, asked.before).hash, after, ""
+        return stored_brain(ledger, asked.before).hash, after.hash, ""
     for row in proposals(ledger, model=model):
-        decided = row.decision
-        if decided is None or decided.action != "accept":
+        if row.decision is None or row.decision.action != "accept":
             continue
-        if after in {row.after_hash, (decided.edits or {}).get("after")}:
-            return row.before_hash, after, row.job or ""
+        if after.hash == row.after_hash:
+            return row.before_hash, after.hash, row.job or ""
+        led = row.decision.edits or {}
+        made = str(led.get("after") or row.after_hash)
+        # Another model's overlay may have been accepted since: this model cannot tell.
+        if alike(stored_brain(ledger, made), after, model):
+            return str(led.get("before") or row.before_hash), made, row.job or ""
     raise UsageError(
         "no accepted proposal leads to this brain",
-        where=after[:12],
+        where=after.hash[:12],
         mend="Name the brain before with --before HASH; 'heldout status' shows the one in use",
     )
 
@@ -119,22 +129,6 @@ def score_by_name(project: str, model: str, before: str, after: str) -> str:
     settings = load_settings(Path(project) if project else None)
     done = score_now(settings, Scoring(model=model, before=before, after=after))
     return done.report
-
-
-def decide_by_name(project: str, proposal: str, decision: str, name: str, reason: str) -> str:
-    """Accept or reject with plain parameters, for a flow; returns what was done."""
-    from heldout.review import Reviewer, accept, reject
-    from heldout.store import Ledger
-
-    settings = load_settings(Path(project) if project else None)
-    who = Reviewer(name, reason)
-    with Ledger.open(settings.ledger) as ledger:
-        if decision == "accept":
-            done = accept(settings, ledger, proposal, who)
-            return f"accepted {done.proposal}: the brain is now {done.after[:12]}"
-        if decision == "reject":
-            return f"rejected {reject(ledger, proposal, who)}"
-    raise UsageError(f"'{decision}' is no decision", mend="Say accept or reject")
 
 
 def compare_by_name(
@@ -181,14 +175,10 @@ def _unfinished(ledger: Ledger, name: str, asked: dict[str, Any]) -> bool:
     """True for a job that did not end, or was accepted by policy and is not scored yet."""
     from heldout.store.queries import jobs, proposals, scores
 
-    states = [row.status for row in jobs(ledger, kind="tune") if row.job == name]
-    if not states or states[0] in OPEN:
+    states = [row for row in jobs(ledger, kind="tune") if row.job == name]
+    if not states or states[0].unfinished:
         return True
     if asked.get("review") != "auto" or not proposals(ledger, job=name):
         return False
     ended = {row.model for row in scores(ledger, job=name) if row.ended is not None}
     return len(ended) < 1 + len(asked.get("transfer") or ())
-
-
-OPEN = ("started", "running", "resumed", "interrupted")
-"""States of a tuning job that did not come to its end."""

@@ -95,3 +95,28 @@ def next_cluster(
         key=lambda item: (item.key in answered, tried.get(item.key, 0), clusters.index(item)),
         default=None,
     )
+
+
+def companions(
+    clusters: Sequence[Cluster],
+    chosen: Cluster,
+    *,
+    answered: Collection[str],
+    tried: Mapping[str, int],
+    most: int,
+) -> tuple[Cluster, ...]:
+    """The largest further clusters that may be answered beside ``chosen``: open ones, untried."""
+    open_ones = [
+        item
+        for item in clusters
+        if item.key != chosen.key and item.key not in answered and not tried.get(item.key)
+    ]
+    return tuple(open_ones[:most])
+
+
+def merged(clusters: Sequence[Cluster]) -> Cluster:
+    """Clusters as one, under the first one's key; each incident once, where it stands first."""
+    failures = {one.incident: one for item in reversed(clusters) for one in reversed(item.failures)}
+    order = dict.fromkeys(one.incident for item in clusters for one in item.failures)
+    core = min(len(order), sum(item.core for item in clusters))
+    return Cluster(clusters[0].key, tuple(failures[incident] for incident in order), core)

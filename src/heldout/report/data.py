@@ -10,8 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from heldout.report.over_time import OverTime
 from heldout.score import Score
 from heldout.store.queries import DecisionRow
+from heldout.transfer import Table
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +138,40 @@ class ProposalView:
 
 
 @dataclass(frozen=True, slots=True)
+class ArmLine:
+    """One arm as people read it; ``main`` is the change. A dash is what was not measured."""
+
+    name: str
+    what: str
+    solved: str
+    unseen: str
+    outside: str
+    fixed: str
+    broken: str
+    p: str
+    adjusted: str
+    ahead: str
+    harmed: str
+    bound: str
+    harm: str
+    invalid: str
+    tokens: str
+    usd: str
+    main: bool = False
+    facts: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class EvidenceTable:
+    """Every arm that was played, those that were not, and what must be said under the table."""
+
+    lines: tuple[ArmLine, ...]
+    left_out: Mapping[str, str] = field(default_factory=dict)
+    notes: tuple[str, ...] = ()
+    margin: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ReportData:
     """One report. ``score`` is ``None`` while the held-out half was not opened."""
 
@@ -149,6 +185,8 @@ class ReportData:
     made_at: int
     halves: tuple[HalfRow, ...]
     score: Score | None = None
+    arms: EvidenceTable | None = None
+    """Every arm of the score beside each other, for a sceptic."""
     others: tuple[Score, ...] = ()
     """Scores of the same two brains with other models: what carries over."""
     tuning: Tuning | None = None
@@ -161,6 +199,10 @@ class ReportData:
     """Scores that were begun and not ended."""
     wishes: tuple[str, ...] = ()
     """What the graph or the tools should gain, from usage on train."""
+    transfer: Table | None = None
+    """The brains that were tuned here with each model, where a table of the score's brain is."""
+    over_time: OverTime | None = None
+    """The model's other looks, the brain's lines and their origin, and what it all cost."""
     extra: Mapping[str, Any] = field(default_factory=dict)
 
     @property

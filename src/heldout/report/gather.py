@@ -8,8 +8,11 @@ from typing import Any
 from heldout.errors import UsageError
 from heldout.llm.names import ModelName
 from heldout.report.data import HalfRow, ProposalView, ReportData, Tuning
+from heldout.report.evidence import evidence_table
 from heldout.report.history import TUNE, tuning_of
 from heldout.report.judges import judge_notes
+from heldout.report.over_time import over_time
+from heldout.report.transfer import table_beside
 from heldout.report.wishes import wishes
 from heldout.score import Score, read_score
 from heldout.settings import Settings
@@ -44,6 +47,7 @@ def gather(ledger: Ledger, settings: Settings, name: str = "") -> ReportData:
         made_at=now_us(),
         halves=(*_train_rows(evidence), *_test_rows(score)),
         score=score,
+        arms=evidence_table(ledger, score),
         others=_others(ledger, score),
         tuning=tuning,
         proposal=_proposal_view(proposal, evidence),
@@ -52,6 +56,8 @@ def gather(ledger: Ledger, settings: Settings, name: str = "") -> ReportData:
         hashes=_hashes(ledger, score, proposal),
         unfinished=_unfinished(ledger, job),
         wishes=wishes(ledger, settings, evidence),
+        transfer=table_beside(ledger, score),
+        over_time=over_time(ledger, settings, model, score) if model else None,
     )
 
 

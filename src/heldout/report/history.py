@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -11,6 +10,7 @@ from heldout.report.data import EditView, EffectView, OpView, Stage, TrainPoint,
 from heldout.stats import majority
 from heldout.store import Ledger, queries
 from heldout.store.queries import EditEvent, JobRow, RunRow
+from heldout.store.spending import proposing
 
 WITHHELD = "The wording is withheld: it touches material of the held-out half."
 TUNE = "tune"
@@ -35,7 +35,7 @@ def tuning_of(ledger: Ledger, job: str) -> Tuning | None:
     rejected = tuple(edit for edit in edits if edit.fate in ("rejected", "set aside"))
     runs = queries.runs(ledger, job=job)
     detail = newest.detail if isinstance(newest.detail, dict) else {}
-    first = _first(ledger, job)
+    first = queries.begun(ledger, job, TUNE)
     return Tuning(
         job=job,
         model=newest.model or "",
@@ -48,22 +48,12 @@ def tuning_of(ledger: Ledger, job: str) -> Tuning | None:
         rejected_by=dict(
             sorted(Counter(edit.by for edit in rejected if edit.fate == "rejected").items())
         ),
-        stages=_stages(ledger, runs, events),
+        stages=_stages(ledger, runs, job),
         proposer=str((first.detail or {}).get("proposer", "")) if first else "",
         strategy=_strategy(first),
         started=first.at if first else newest.at,
         ended=newest.at,
     )
-
-
-def _first(ledger: Ledger, job: str) -> JobRow | None:
-    rows = ledger.read(
-        "SELECT * FROM jobs WHERE job = ? AND kind = ? ORDER BY rowid LIMIT 1", [job, TUNE]
-    )
-    if not rows:
-        return None
-    detail = rows[0].pop("detail_json")
-    return JobRow(**rows[0], detail=json.loads(detail) if detail else None)
 
 
 def _strategy(first: JobRow | None) -> str:
@@ -181,9 +171,7 @@ def _counts(ledger: Ledger, run: str) -> dict[str, tuple[int, int]]:
     return counted
 
 
-def _stages(
-    ledger: Ledger, runs: Sequence[RunRow], events: Sequence[EditEvent]
-) -> tuple[Stage, ...]:
+def _stages(ledger: Ledger, runs: Sequence[RunRow], job: str) -> tuple[Stage, ...]:
     stages: dict[str, Stage] = {}
     for run in runs:
         name = _STAGES.get(run.purpose, run.purpose)
@@ -198,24 +186,8 @@ def _stages(
             usd,
             held.seconds + spent.seconds,
         )
-    proposer = _proposer(events)
-    return (*stages.values(), *((proposer,) if proposer else ()))
-
-
-def _proposer(events: Sequence[EditEvent]) -> Stage | None:
-    """What reading failures and drafting cost: noted beside the steps, not as investigations."""
-    spent = [
-        event.detail["spent"]
-        for event in events
-        if isinstance(event.detail, dict) and isinstance(event.detail.get("spent"), dict)
-    ]
-    if not spent:
-        return None
-    prices = [one.get("usd") for one in spent]
-    return Stage(
-        "proposer",
-        0,
-        sum(int(one.get("input_tokens", 0)) + int(one.get("output_tokens", 0)) for one in spent),
-        None if None in prices else sum(float(price or 0) for price in prices),
-        0.0,
-    )
+    reading = proposing(ledger, job=job)
+    if reading.calls:
+        # Reading failures and drafting stands beside the steps, not among the investigations.
+        stages["proposer"] = Stage("proposer", 0, reading.total_tokens, reading.usd, 0.0)
+    return tuple(stages.values())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 from functools import cache
 from pathlib import Path
 
@@ -10,13 +9,17 @@ import jinja2
 from markupsafe import Markup
 
 import heldout
-from heldout.compare.text import p_value, points
-from heldout.errors import HeldoutError
+from heldout.compare.text import p_value, percent, points
+from heldout.drift import canary_note, canary_rows
 from heldout.report import rows
 from heldout.report.data import ReportData
 from heldout.report.figures import cost_figure, course_figure, incidents_figure, rates_figure
 from heldout.report.gather import gather
 from heldout.report.history import WITHHELD
+from heldout.report.over_time.figure import looks_figure
+from heldout.report.over_time.text import brain_head, difference, look_notes
+from heldout.report.saving import write_page
+from heldout.report.transfer import part
 from heldout.settings import Settings
 from heldout.store import Ledger
 from heldout.terminal import visible
@@ -33,22 +36,7 @@ def write_report(settings: Settings, ledger: Ledger, name: str = "") -> Path:
 def save(data: ReportData, directory: Path) -> Path:
     """Render and write one report."""
     stem = data.score.score if data.score else (data.tuning.job if data.tuning else "report")
-    path = directory / f"{stem}.html"
-    part = path.with_suffix(".part")
-    text = render_html(data)
-    try:
-        directory.mkdir(parents=True, exist_ok=True)
-        part.write_text(text, encoding="utf-8")
-        part.replace(path)
-    except OSError as error:
-        with contextlib.suppress(OSError):
-            part.unlink(missing_ok=True)
-        raise HeldoutError(
-            f"the report cannot be written ({error.strerror})",
-            where=str(path),
-            mend="Free space or check the permissions; 'heldout report' writes it again",
-        ) from error
-    return path
+    return write_page(directory / f"{stem}.html", render_html(data))
 
 
 def render_html(data: ReportData) -> str:
@@ -57,6 +45,7 @@ def render_html(data: ReportData) -> str:
     figures = {
         "rates": rates_figure(score) if score else "",
         "incidents": incidents_figure(score) if score else "",
+        "looks": looks_figure(data.over_time.looks) if data.over_time else "",
         "course": course_figure(tuning) if tuning and len(tuning.course) > 1 else "",
         "cost": cost_figure(tuning, score)
         if tuning and any(s.tokens for s in tuning.stages)
@@ -71,8 +60,8 @@ def render_html(data: ReportData) -> str:
             t=tuning,
             figures={name: Markup(svg) for name, svg in figures.items()},
             worked=rows.worked_rows(score) if score else [],
-            arm_notes=rows.ARM_NOTES,
             withheld=WITHHELD,
+            transfer=part(data.transfer),
             version=heldout.__version__,
         )
     )
@@ -90,6 +79,12 @@ def _environment() -> jinja2.Environment:
     environment.filters.update(
         visible=visible,
         p=p_value,
+        rate=percent,
+        segment=difference,
+        canaryrows=canary_rows,
+        canarynote=canary_note,
+        lookwords=look_notes,
+        brainhead=brain_head,
         points=points,
         points_short=rows.points_short,
         pct=rows.percent,
@@ -97,6 +92,7 @@ def _environment() -> jinja2.Environment:
         moment=rows.moment,
         duration=rows.duration,
         thousands=rows.thousands,
+        tokens=rows.tokens,
         reasons=lambda counts: visible(rows.reasons(counts)),
         exclusions=lambda excluded: visible(rows.exclusions(excluded)),
         kind=rows.kind,

@@ -8,13 +8,10 @@ from datetime import UTC, datetime
 from heldout.compare.text import change, share
 from heldout.report.data import OpView
 from heldout.score import Score
+from heldout.score.arms import ARMS
 from heldout.stats import Interval
 
-ARM_NOTES = {
-    "noop": "the brain before, once more with other seeds: run-to-run noise",
-    "placebo": "as many lines as the change, about something else",
-    "format": "the brain before with other list marks and headings",
-}
+ARM_NOTES = {name: arm.what for name, arm in ARMS.items()}
 _KINDS = {
     "fault": "fault: ", "family": "family: ", "trap": "trap: ",
     "fault seen": "", "family seen": "", "trap seen": "",
@@ -46,6 +43,15 @@ def duration(seconds: float) -> str:
 def thousands(value: int) -> str:
     """An integer with thin spaces between groups."""
     return f"{value:,}".replace(",", "\u202f")
+
+
+def tokens(value: int) -> str:
+    """Tokens to three digits: ``13.4 M``, ``212 k``."""
+    for size, unit in ((1_000_000, "M"), (1_000, "k")):
+        if value >= size:
+            scaled = value / size
+            return f"{scaled:.1f} {unit}" if scaled < 100 else f"{scaled:.0f} {unit}"
+    return str(value)
 
 
 def percent(value: float | None) -> str:

@@ -7,8 +7,11 @@ import textwrap
 from heldout.compare.text import p_value, percent, points, table
 from heldout.report import rows
 from heldout.report.data import EditView, ReportData, Tuning
+from heldout.report.evidence import evidence_text
+from heldout.report.over_time.text import parts
 from heldout.score import Score
 from heldout.terminal import visible
+from heldout.transfer import render_table
 
 _WIDTH = 96
 
@@ -25,11 +28,16 @@ def render_text(data: ReportData, *, diff: bool = False) -> str:
     if data.halves:
         blocks += ["", _halves(data)]
     if data.score is not None:
+        blocks += ["", evidence_text(data.arms)] if data.arms is not None else []
         blocks += ["", _sureness(data.score), "", _beside(data.score), "", _worked(data.score)]
     if data.others and data.score is not None:
         blocks += ["", _others(data.score, data.others)]
+    if data.transfer is not None:
+        blocks += ["", "what carries over from model to model", render_table(data.transfer)]
     if data.tuning is not None:
         blocks += ["", _tuning(data.tuning)]
+    if data.over_time is not None:
+        blocks += [line for part in parts(data.over_time) for line in ("", part)]
     if data.wishes:
         blocks += ["", "what the graph or the tools should gain, from usage on train"]
         blocks += [_wrap(f"- {wish}") for wish in data.wishes]
@@ -89,20 +97,9 @@ def _sureness(score: Score) -> str:
 
 
 def _beside(score: Score) -> str:
-    lines: list[tuple[str, ...]] = [("beside it, on the same traps", "solved", "fixed", "broken")]
-    for arm, comparison in sorted(score.arms.items()):
-        lines.append(
-            (
-                f"{visible(arm, 30)}: {rows.ARM_NOTES.get(arm, 'a further arm')}",
-                f"{comparison.after.solved_count} of {len(comparison.pairs)}",
-                str(comparison.count("fixed")),
-                str(comparison.count("broken")),
-            )
-        )
-    for floor in score.floors:
-        solved = f"{floor.traps_solved} of {floor.traps}"
-        lines.append((f"no model: {floor.name}", solved, "", ""))
-    return table(lines) if len(lines) > 1 else "no further arm and no floor was played"
+    lines: list[tuple[str, ...]] = [("rules without a model, on the same traps", "solved")]
+    lines += [(one.name, f"{one.traps_solved} of {one.traps}") for one in score.floors]
+    return table(lines) if score.floors else "no rule without a model was played"
 
 
 def _worked(score: Score) -> str:

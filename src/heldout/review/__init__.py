@@ -8,15 +8,16 @@ from heldout.review.decision import (
     accept,
     open_proposal,
     reject,
-    require,
 )
 from heldout.review.page import Page, page
+from heldout.review.rebasing import require
 from heldout.review.release import Released, release, revert, score_of
-from heldout.review.status import ModelStatus, Status, project_status
+from heldout.review.status import Beside, ModelStatus, Status, project_status
 
 __all__ = [
     "AUTO",
     "Accepted",
+    "Beside",
     "ModelStatus",
     "Page",
     "Proposed",

@@ -6,15 +6,16 @@ the process dies in between, accepting again finds the brain as proposed and add
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal
 
-from heldout.brain import Brain, load_brain, write_brain
+from heldout.brain import Brain, write_brain
 from heldout.edit import Edit, apply_edits, diff, diff_hash, edit_from_plain
-from heldout.errors import GateRejected, UsageError
-from heldout.gate import GateProcess, GateReport, render
+from heldout.errors import UsageError
+from heldout.gate import GateProcess
 from heldout.review.branch import commit_to_branch
+from heldout.review.rebasing import onto_brain_in_use, require
 from heldout.settings import Settings
 from heldout.store import Ledger, remember_brain
 from heldout.store import brain as stored_brain
@@ -70,8 +71,12 @@ def open_proposal(ledger: Ledger, proposal_id: str) -> Proposed:
             where=row.proposal,
             mend="Do not decide on it; run 'heldout tune' again",
         )
-    edits = tuple(edit_from_plain(_edit_data(one), where=row.proposal) for one in row.edits or [])
-    return Proposed(row, before, after, edits)
+    return Proposed(row, before, after, edits_of(row))
+
+
+def edits_of(row: ProposalRow) -> tuple[Edit, ...]:
+    """A proposal's edits as they were stored; malformed ones are an :class:`EditError`."""
+    return tuple(edit_from_plain(_edit_data(one), where=row.proposal) for one in row.edits or [])
 
 
 def _edit_data(stored: dict[str, object]) -> dict[str, object]:
@@ -90,22 +95,19 @@ def accept(
     *,
     only: Sequence[str] = (),
     branch: str = "",
+    seen: str = "",
 ) -> Accepted:
     """Accept a proposal, or ``only`` some of its edits, and write the brain (or a ``branch``).
 
-    Part of a proposal is a brain that nobody has gated: it passes the gate first or is refused.
+    Part of a proposal is a brain that nobody has gated: it passes the gate first or is refused. So
+    does one for a brain in which another model's overlay has changed since. ``seen`` is the hash
+    of the diff that the reviewer had on the screen; another is refused.
     """
     proposed = open_proposal(ledger, proposal_id)
-    _undecided(proposed.row)
+    require_open(proposed.row, seen)
     after = _chosen(settings, proposed, only)
-    current = load_brain(settings.brain)
-    if current.hash not in {proposed.before.hash, after.hash}:
-        raise UsageError(
-            "the brain has changed since this was proposed",
-            where=str(settings.brain),
-            mend="Run 'heldout tune' again, or put the old brain back with 'heldout revert "
-            f"{proposed.before.hash[:12]}'",
-        )
+    before, after = onto_brain_in_use(settings, proposed.before, after, proposed.row.model or "")
+    remember_brain(ledger, before)
     remember_brain(ledger, after)
     commit = ""
     if branch:
@@ -113,24 +115,35 @@ def accept(
         commit = commit_to_branch(settings.root, after, branch, message)
     else:
         write_brain(after, settings.brain)
-    _decide(ledger, proposed, "accept", reviewer, only, after.hash, commit)
-    return Accepted(proposed.row.proposal, proposed.before.hash, after.hash, commit)
+    led = {"before": before.hash, "after": after.hash, "commit": commit}
+    _decide(ledger, proposed, "accept", reviewer, only, led)
+    return Accepted(proposed.row.proposal, before.hash, after.hash, commit)
 
 
-def reject(ledger: Ledger, proposal_id: str, reviewer: Reviewer) -> str:
+def reject(ledger: Ledger, proposal_id: str, reviewer: Reviewer, *, seen: str = "") -> str:
     """Reject a proposal; its edits are remembered as refused by a person. Returns its id."""
     proposed = open_proposal(ledger, proposal_id)
-    _undecided(proposed.row)
-    _decide(ledger, proposed, "reject", reviewer, (), "", "")
+    require_open(proposed.row, seen)
+    _decide(ledger, proposed, "reject", reviewer, (), {"after": "", "commit": ""})
     return proposed.row.proposal
 
 
-def _undecided(row: ProposalRow) -> None:
+def require_open(row: ProposalRow, seen: str = "") -> None:
+    """Refuse what is decided already, and another diff than the one that ``seen`` is the hash of.
+
+    Without ``seen`` the reviewer named the proposal, whose id holds the hash.
+    """
     if row.decision is not None:
         raise UsageError(
             f"already decided: {row.decision.action} by {row.decision.name}",
             where=row.proposal,
             mend="'heldout revert HASH' takes an accepted brain back",
+        )
+    if seen and seen != row.diff_hash:
+        raise UsageError(
+            "the diff is not the one that you were shown",
+            where=row.proposal,
+            mend="Open the proposal again and decide on what it says now",
         )
 
 
@@ -154,23 +167,13 @@ def _chosen(settings: Settings, proposed: Proposed, only: Sequence[str]) -> Brai
     return after
 
 
-def require(report: GateReport) -> GateReport:
-    """The report, or :class:`GateRejected` with its findings."""
-    if not report.passed:
-        raise GateRejected(
-            f"the gate refuses this brain\n{render(report)}", mend="Take those words out"
-        )
-    return report
-
-
 def _decide(
     ledger: Ledger,
     proposed: Proposed,
     action: str,
     reviewer: Reviewer,
     only: Sequence[str],
-    after: str,
-    commit: str,
+    led: Mapping[str, str],
 ) -> None:
     ledger.append(
         "decisions",
@@ -179,7 +182,7 @@ def _decide(
                 "proposal": proposed.row.proposal,
                 "diff_hash": proposed.row.diff_hash,
                 "action": action,
-                "edits_json": {"only": list(only), "after": after, "commit": commit},
+                "edits_json": {"only": list(only), **led},
                 "name": reviewer.name,
                 "reason": reviewer.reason,
             }

@@ -6,31 +6,22 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.agent.trace import Step
 from heldout.behaviour.closed_book import closed_book_sentence
+from heldout.behaviour.lines import added
 from heldout.behaviour.renaming import survival_sentence
 from heldout.behaviour.report import effect_lines, summary_lines, unit_lines
-from heldout.compare import call_text
 from heldout.edit import Edit
-from heldout.errors import StoreError
+from heldout.gate.consistency import conflicts
 from heldout.gate.reviewer import reviewer_lines
 from heldout.review.decision import Proposed, open_proposal
-from heldout.run import outcomes
+from heldout.review.divergence import Divergence, divergence
+from heldout.review.flags import Looked, Subject, look
+from heldout.stats import harm_upper_bound
 from heldout.store import Ledger
 
 SIMULATED = "MECHANISM TEST: the model is simulated, so this shows a mechanism and no gain."
 REAL = "REAL MODEL, train half only: what it is worth is shown by the held-out score."
-NOT_PROBED = "behaviour: NOT PROBED: nothing is known of what it does without tools or elsewhere"
-
-
-@dataclass(frozen=True, slots=True)
-class Divergence:
-    """One investigation before and after, at its first different tool call."""
-
-    incident: str
-    step: int
-    before: str
-    after: str
+NOT_PROBED = "NOT PROBED: nothing is known of what it does without tools or elsewhere"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,17 +30,23 @@ class Page:
 
     proposal: str
     headline: tuple[str, ...]
+    looked: tuple[Looked, ...]
     diff: str
     edits: tuple[str, ...]
     measured: tuple[str, ...]
     divergence: Divergence | None
 
+    @property
+    def flags(self) -> tuple[str, ...]:
+        """What was looked for and found, a line each; every kind is named."""
+        return tuple(line for one in self.looked for line in one.lines())
+
     def text(self) -> str:
         """The whole page without colours."""
-        parts = ["\n".join(self.headline), self.diff.rstrip(), "\n".join(self.edits)]
-        parts.append("\n".join(self.measured))
+        parts = ["\n".join(self.headline), "\n".join(self.flags), self.diff.rstrip()]
+        parts += ["\n".join(self.edits), "\n".join(self.measured)]
         if self.divergence is not None:
-            parts.append("\n".join(divergence_lines(self.divergence)))
+            parts.append("\n".join(self.divergence.lines()))
         return "\n\n".join(part for part in parts if part) + "\n"
 
 
@@ -61,10 +58,25 @@ def page(ledger: Ledger, proposal_id: str) -> Page:
     return Page(
         proposal=proposed.row.proposal,
         headline=_headline(proposed, evidence),
+        looked=look(subject(proposed)),
         diff=proposed.row.diff,
         edits=_edits(proposed.edits, stored, evidence),
-        measured=_measured(evidence),
-        divergence=_divergence(ledger, evidence.get("trace_pair")),
+        measured=tuple(
+            [f"behaviour: {said}" for said in _behaviour(evidence)]
+            + [f"{name}: {said}" for name, said in measures(evidence)]
+        ),
+        divergence=divergence(ledger, evidence.get("trace_pair")),
+    )
+
+
+def subject(proposed: Proposed) -> Subject:
+    """What a proposal is looked at for; see :func:`heldout.review.flags.look`."""
+    stored = [dict(one) for one in proposed.row.edits or []]
+    return Subject(
+        added=[line.text for line in added(proposed.before, proposed.after)],
+        edits=list(zip(proposed.edits, stored, strict=True)),
+        evidence=proposed.row.evidence or {},
+        conflicts=conflicts(proposed.before, proposed.after),
     )
 
 
@@ -80,18 +92,34 @@ def _edits(
     )
 
 
-def _headline(proposed: Proposed, evidence: Mapping[str, Any]) -> tuple[str, ...]:
-    row = proposed.row
+def verdict_sentence(evidence: Mapping[str, Any]) -> str:
+    """What the fresh repeats of the train half showed, in one sentence."""
     traps = evidence.get("traps") or {}
     shown = "confirmed" if evidence.get("confirmed") else "NOT confirmed"
-    decided = row.decision
-    state = f"{decided.action} by {decided.name}: {decided.reason}" if decided else "waits"
+    return (
+        f"On fresh repeats of the train half: fixed {traps.get('fixed_incidents', '?')}, broken "
+        f"{traps.get('broken_incidents', '?')} trap incidents ({shown})."
+    )
+
+
+def evidence_class(evidence: Mapping[str, Any]) -> str:
+    """What kind of evidence a proposal rests on; the first line of everything that shows it."""
+    return SIMULATED if evidence.get("simulated") else REAL
+
+
+def state_words(proposed: Proposed) -> str:
+    """That it waits, or who decided what and why."""
+    decided = proposed.row.decision
+    return f"{decided.action} by {decided.name}: {decided.reason}" if decided else "waits"
+
+
+def _headline(proposed: Proposed, evidence: Mapping[str, Any]) -> tuple[str, ...]:
+    row = proposed.row
     failures = (evidence.get("behaviour") or {}).get("failures", ())
     return (
-        SIMULATED if evidence.get("simulated") else REAL,
-        f"proposal {row.proposal} · {row.model} · set {row.set} · {state}",
-        f"On fresh repeats of the train half: fixed {traps.get('fixed_incidents', '?')}, broken "
-        f"{traps.get('broken_incidents', '?')} trap incidents ({shown}).",
+        evidence_class(evidence),
+        f"proposal {row.proposal} · {row.model} · set {row.set} · {state_words(proposed)}",
+        verdict_sentence(evidence),
         f"brain {row.before_hash[:12]} -> {row.after_hash[:12]} · diff {row.diff_hash[:12]}",
         *(f"BEHAVIOUR NOT PASSED: {why}" for why in failures),
     )
@@ -124,61 +152,51 @@ def _edit_lines(edit: Edit, stored: Mapping[str, Any]) -> list[str]:
     return lines + [f"  {said}" for said in reviewer_lines(stored.get("review") or {})]
 
 
-def _measured(evidence: Mapping[str, Any]) -> tuple[str, ...]:
+def _behaviour(evidence: Mapping[str, Any]) -> list[str]:
     behaviour = evidence.get("behaviour")
-    lines = (
-        [f"behaviour: {said}" for said in summary_lines(behaviour)] if behaviour else [NOT_PROBED]
-    )
-    controls = evidence.get("controls")
-    if controls:
-        lines.append(
-            f"controls: fixed {controls.get('fixed_incidents')}, broken "
-            f"{controls.get('broken_incidents')} of {controls.get('incidents')}"
-        )
+    return summary_lines(behaviour) if behaviour else [NOT_PROBED]
+
+
+def measures(evidence: Mapping[str, Any]) -> list[tuple[str, str]]:
+    """(what, in words): harm on train controls, size of the prompt, cost of an investigation."""
+    found = [("controls", harm_sentence(evidence))]
     size = evidence.get("size")
     if size:
-        lines.append(
-            f"prompt: {size['lines_before']} -> {size['lines_after']} lines, "
+        said = (
+            f"{size['lines_before']} -> {size['lines_after']} lines, "
             f"{size['characters_before']} -> {size['characters_after']} characters"
+        )
+        found.append(
+            ("prompt", said + _change(size["characters_before"], size["characters_after"]))
         )
     cost = evidence.get("cost") or {}
     before, after = cost.get("before") or {}, cost.get("after") or {}
     for name, form in (("tokens", ",.0f"), ("calls", ".1f"), ("usd", ".4f"), ("seconds", ".1f")):
         old, new = before.get(name), after.get(name)
-        if old is None or new is None:
-            if name == "usd":
-                lines.append("usd per investigation: unknown")
-            continue
-        change = f" ({new / old - 1:+.0%})" if old else ""
-        lines.append(f"{name} per investigation: {old:{form}} -> {new:{form}}{change}")
-    return tuple(lines)
+        if old is not None and new is not None:
+            said = f"{old:{form}} -> {new:{form}}{_change(old, new)}"
+            found.append((f"{name} per investigation", said))
+        elif name == "usd":
+            found.append((f"{name} per investigation", "unknown"))
+    return found
 
 
-def _divergence(ledger: Ledger, pair: Mapping[str, Any] | None) -> Divergence | None:
-    if not pair:
-        return None
-    found: dict[str, Sequence[Step]] = {}
-    try:
-        for one in outcomes(ledger, str(pair["run"])):
-            same = (one.incident, one.repeat) == (pair["incident"], pair["repeat"])
-            attempt = pair.get(f"{one.arm}_attempt")
-            if same and one.attempt == attempt and one.trace is not None:
-                found[one.arm] = one.trace.steps
-    except StoreError:
-        return None
-    step = int(pair["step"])
-    return Divergence(
-        str(pair["incident"]),
-        step,
-        call_text(found.get("before", ()), step),
-        call_text(found.get("after", ()), step),
-    )
+def _change(old: float, new: float) -> str:
+    return f" ({new / old - 1:+.0%})" if old else ""
 
 
-def divergence_lines(one: Divergence) -> tuple[str, ...]:
-    """The divergence as three lines."""
+def harm_sentence(evidence: Mapping[str, Any]) -> str:
+    """What became of train controls, and how large the share that breaks may still be.
+
+    The bound is one-sided, at 95 %, over incidents (:func:`heldout.stats.harm_upper_bound`); on
+    train it is a warning and no evidence of safety.
+    """
+    controls = evidence.get("controls") or {}
+    incidents, broken = int(controls.get("incidents", 0)), int(controls.get("broken_incidents", 0))
+    if not incidents or not controls.get("pairs", incidents):
+        return "none was played: harm is not bounded"
+    bound = harm_upper_bound(broken, incidents)
     return (
-        f"{one.incident}, first different tool call (step {one.step + 1}):",
-        f"  before: {one.before}",
-        f"  after:  {one.after}",
+        f"fixed {controls.get('fixed_incidents', 0)}, broken {broken} of {incidents} on train: at "
+        f"most {100 * bound:.0f} % of such incidents break (95 %, one-sided)"
     )

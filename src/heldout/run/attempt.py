@@ -131,12 +131,13 @@ async def _investigate(
         budget.add(entry.reply.usd, usage.input_tokens + usage.output_tokens)
         journal.write(entry)
 
+    incident, brain = slot.arm.opening(slot.case.incident)
     try:
         return await parts.investigate(
-            slot.case.incident,
-            slot.arm.brain,
+            incident,
+            brain,
             CappedClient(parts.client, budget),
-            parts.interface,
+            slot.arm.interface(parts.interface),
             model=plan.model,
             limits=plan.limits,
             seed=slot.seed,

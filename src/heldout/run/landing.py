@@ -17,10 +17,10 @@ _HELD = 32
 """Dictionaries held in memory; a run goes from world to world, so few are in use at once."""
 
 
-def land(path: Path, text: str) -> None:
-    """Write one landing file: beside its name, synced, renamed, the folder synced.
+def land(path: Path, text: str, what: str = "a finished investigation") -> None:
+    """Write one file whole: beside its name, synced, renamed, the folder synced.
 
-    A full disk is a :class:`StoreError` and leaves nothing.
+    A full disk is a :class:`StoreError` that says ``what`` was lost, and leaves nothing.
     """
     part = path.with_name(path.name + ".part")
     try:
@@ -38,7 +38,7 @@ def land(path: Path, text: str) -> None:
     except OSError as error:
         part.unlink(missing_ok=True)
         raise StoreError(
-            f"a finished investigation could not be written ({error.strerror})",
+            f"{what} could not be written ({error.strerror})",
             where=str(path),
             mend="Free space on the disk and run 'heldout resume'; nothing is asked twice",
         ) from error

@@ -5,17 +5,20 @@ from __future__ import annotations
 import hashlib
 import json
 import secrets
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 from heldout.agent import prompt_hash
+from heldout.brain import Brain
 from heldout.errors import ConfigError, UsageError
 from heldout.incident import Incident
 from heldout.interface import Interface
+from heldout.run.arm import Addition, Arm, read_additions, store_additions
 from heldout.run.judging import judge_pin
-from heldout.run.plan import Arm, Limits, Plan, Terms
+from heldout.run.plan import Limits, Plan, Terms
 from heldout.run.programs import program_pin
 from heldout.settings import Settings
 from heldout.split import Case, HeldoutAccess
@@ -64,6 +67,7 @@ def store_manifest(ledger: Ledger, run: str, nonce: str, plan: Plan, root: Path)
     """Write down everything that :func:`read_manifest` needs."""
     for arm in plan.arms:
         remember_brain(ledger, arm.brain)
+        store_additions(ledger, arm)
     row = {
         "run": run,
         "job": plan.job,
@@ -123,7 +127,28 @@ def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: In
     Tools, judge, program or words of the harness that have changed since are a
     :class:`ConfigError`: the rest would not be comparable.
     """
-    said: Mapping[str, Any] = row.manifest
+    require_unchanged(row.run, row.manifest, settings, interface)
+    plan = plan_of(
+        row.manifest,
+        tuple(_case(plain, settings.root) for plain in row.cases),
+        lambda digest: brain(ledger, digest),
+        partial(read_additions, ledger),
+    )
+    plain = plan.manifest()
+    # What an older heldout did not say of the terms is the default.
+    if plain != {**row.manifest, "terms": {**plain["terms"], **row.manifest.get("terms", {})}}:
+        raise ConfigError(
+            "the stored manifest does not describe its own cases",
+            where=f"run {row.run}",
+            mend="Restore the ledger from a backup, or begin a new run",
+        )
+    return plan
+
+
+def require_unchanged(
+    run: str, said: Mapping[str, Any], settings: Settings, interface: Interface
+) -> None:
+    """Refuse (:class:`ConfigError`) a manifest of other tools, words, judge or program."""
     prompts = prompt_hash()
     terms = Terms.from_plain(said.get("terms", {}))
     judge = judge_pin(terms)
@@ -137,15 +162,31 @@ def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: In
         if then != now:
             raise ConfigError(
                 f"{what} changed since this run began",
-                where=f"run {row.run}",
+                where=f"run {run}",
                 mend="Begin a new run; or resume with the heldout that began this one",
             )
-    plan = Plan(
+
+
+def plan_of(
+    said: Mapping[str, Any],
+    cases: tuple[Case, ...],
+    brain_of: Callable[[str], Brain],
+    additions_of: Callable[[Mapping[str, Any]], Mapping[str, Addition]] = lambda arm: {},
+) -> Plan:
+    """The plan that a manifest describes, with these cases and the brains of these hashes.
+
+    ``additions_of`` gives what an arm shows beside its brain; without it such a plan comes out
+    another one than was written.
+    """
+    return Plan(
         purpose=said["purpose"],
         set=said["set"],
         model=said["model"],
-        cases=tuple(_case(plain, settings.root) for plain in row.cases),
-        arms=tuple(Arm(arm["name"], brain(ledger, arm["brain"])) for arm in said["arms"]),
+        cases=cases,
+        arms=tuple(
+            Arm(arm["name"], brain_of(arm["brain"]), additions_of(arm), arm.get("closed", False))
+            for arm in said["arms"]
+        ),
         repeats=said["repeats"],
         seed=said["seed"],
         limits=Limits(**said["limits"]),
@@ -156,15 +197,6 @@ def read_manifest(ledger: Ledger, row: RunRow, settings: Settings, interface: In
         terms=Terms.from_plain(said.get("terms", {})),
         pins=said["pins"],
     )
-    plain = plan.manifest()
-    # What an older heldout did not say of the terms is the default.
-    if plain != {**said, "terms": {**plain["terms"], **said.get("terms", {})}}:
-        raise ConfigError(
-            "the stored manifest does not describe its own cases",
-            where=f"run {row.run}",
-            mend="Restore the ledger from a backup, or begin a new run",
-        )
-    return plan
 
 
 def _case_plain(case: Case, root: Path) -> dict[str, Any]:

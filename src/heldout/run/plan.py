@@ -9,20 +9,12 @@ from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
 from heldout.agent.trace import Trace
-from heldout.brain import Brain
 from heldout.judge.verdict import Verdict
+from heldout.run.arm import Arm as Arm
 from heldout.settings import Mode, Reducer, Settings, Wire
 from heldout.split import Case
 
-Purpose = Literal["train", "screen", "confirm", "score", "probe"]
-
-
-@dataclass(frozen=True, slots=True)
-class Arm:
-    """One brain under test, by a short name (``before``, ``after``, ``noop`` ...)."""
-
-    name: str
-    brain: Brain
+Purpose = Literal["train", "screen", "confirm", "score", "probe", "canary"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -114,7 +106,7 @@ class Plan:
                 {"incident": c.incident.id, "world": c.incident.digest, "truth": c.truth_digest}
                 for c in self.cases
             ],
-            "arms": [{"name": arm.name, "brain": arm.brain.hash} for arm in self.arms],
+            "arms": [arm.plain() for arm in self.arms],
             "repeats": self.repeats,
             "seed": self.seed,
             "limits": {
@@ -131,10 +123,14 @@ class Plan:
             "pins": dict(self.pins),
         }
 
-    def key(self) -> str:
-        """The run's id: 16 hex digits over the manifest."""
+    def digest(self) -> str:
+        """sha256 over the manifest."""
         text = json.dumps(self.manifest(), sort_keys=True)
-        return hashlib.sha256(text.encode()).hexdigest()[:16]
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def key(self) -> str:
+        """The run's id: the first 16 hex digits of the digest."""
+        return self.digest()[:16]
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,3 +155,5 @@ class RunResult:
     outcomes: Sequence[Outcome]
     absent: int = 0
     """Slots that a cap of the job left unstarted."""
+    notes: Sequence[str] = ()
+    """What a person should know of how it was played: shards taken over, files refused."""

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import replace
-from functools import partial
 
 from heldout.interface import Interface
-from heldout.run.attempt import Investigate, Parts
-from heldout.run.caps import Budget, Caps, Client
-from heldout.run.judging import Judge, judge_of, judge_pin
+from heldout.run.caps import Budget, Caps
+from heldout.run.crew import OnProgress
+from heldout.run.judging import Judge, judge_pin
 from heldout.run.manifest import (
     as_extended,
     extend,
@@ -19,14 +17,16 @@ from heldout.run.manifest import (
     run_id,
     store_manifest,
 )
+from heldout.run.opening import ClientFactory, Given, budget_of, opened
 from heldout.run.plan import Plan, RunResult
-from heldout.run.player import OnProgress, Player
-from heldout.run.programs import NoClient, program_of, require_known_tools
+from heldout.run.player import Player
+from heldout.run.shards.cutting import CutRun, Cutting, cut_run, require_cuttable
+from heldout.run.shards.gathering import gather
 from heldout.settings import Settings
 from heldout.store import Ledger
 from heldout.store import queries as stored
 
-ClientFactory = Callable[[Plan], Client]
+__all__ = ["ClientFactory", "cut", "play", "resume"]
 
 
 async def play(
@@ -46,22 +46,18 @@ async def play(
     is a run of its own). Raises :class:`StoreError` when work cannot be kept; what was finished
     lies in the landing folder then, and :func:`resume` goes on.
     """
-    require_access(plan)
-    if judge is None:
-        plan = replace(plan, pins={"judge": judge_pin(plan.terms), **plan.pins})
-    plan = pinned(plan, settings, interface)
-    run, nonce = run_id(plan)
+    given = Given(interface, client_factory, judge)
+    plan, run, nonce = _named(plan, settings, given)
+    gathered = gather(ledger, settings, run, as_extended(ledger, run, plan))
+    budget = budget_of(caps, plan, ledger, settings, run)
     # First of all: a missing key begins no run.
-    client = (client_factory or partial(_open_client, settings))(plan)
-    try:
-        budget = _budget(caps, plan, ledger, run)
-        async with judge_of(plan, settings, budget, judge) as judging:
-            store_manifest(ledger, run, nonce, plan, settings.root)
-            plan = as_extended(ledger, run, plan)
-            parts = Parts(_investigate(plan, settings), judging, client, interface)
-            return await Player(run, plan, ledger, settings, parts, budget, on_progress).play()
-    finally:
-        await client.aclose()
+    async with opened(plan, settings, budget, given) as parts:
+        store_manifest(ledger, run, nonce, plan, settings.root)
+        plan = as_extended(ledger, run, plan)
+        done = frozenset(gathered.attempts)
+        player = Player(run, plan, ledger, settings, parts, budget, on_progress, done)
+        result = await player.play()
+    return replace(result, notes=gathered.notes())
 
 
 async def resume(
@@ -75,57 +71,61 @@ async def resume(
     caps: Caps | Budget | None = None,
     judge: Judge | None = None,
     repeats: int | None = None,
+    take_over: bool = False,
 ) -> RunResult:
     """Play what a run still lacks, configured only by its stored manifest and brains.
 
-    ``run`` may be the beginning of the run's id. ``repeats`` gives a plain run more of them.
+    ``run`` may be the beginning of the run's id. ``repeats`` gives a plain run more of them. What
+    workers of a run that is cut have landed is brought in first; ``take_over`` also plays what
+    their shards still lack.
     """
     row = stored.run(ledger, run)
     plan = read_manifest(ledger, row, settings, interface)
     require_access(plan)
-    budget = _budget(caps, plan, ledger, row.run)
-    client = (client_factory or partial(_open_client, settings))(plan)
-    try:
+    gathered = gather(ledger, settings, row.run, plan, take_over=take_over)
+    budget = budget_of(caps, plan, ledger, settings, row.run)
+    async with opened(plan, settings, budget, Given(interface, client_factory, judge)) as parts:
         plan = plan if repeats is None else extend(ledger, row, plan, repeats)
-        async with judge_of(plan, settings, budget, judge) as judging:
-            parts = Parts(_investigate(plan, settings), judging, client, interface)
-            player = Player(row.run, plan, ledger, settings, parts, budget, on_progress)
-            return await player.play(resumed=True)
-    finally:
-        await client.aclose()
+        done = frozenset(gathered.attempts)
+        player = Player(row.run, plan, ledger, settings, parts, budget, on_progress, done)
+        result = await player.play(resumed=True)
+    return replace(result, notes=gathered.notes())
 
 
-def _budget(caps: Caps | Budget | None, plan: Plan, ledger: Ledger, run: str) -> Budget:
-    """What may still be spent: what the job, or a run of its own, cost before counts."""
-    if isinstance(caps, Budget):
-        return caps
-    if caps is None:
-        return Budget(Caps())
-    spent = stored.cost(ledger, job=plan.job) if plan.job else stored.cost(ledger, run=run)
-    return Budget(caps, usd=spent.total_usd, tokens=spent.total_tokens)
+async def cut(
+    what: Plan | str,
+    ledger: Ledger,
+    settings: Settings,
+    *,
+    cutting: Cutting,
+    given: Given,
+    repeats: int | None = None,
+) -> CutRun:
+    """Cut a plan, or what a stored run still lacks, into shards that workers play.
+
+    What is wrong is raised before anything is written, as by :func:`play` and :func:`resume`.
+    """
+    if isinstance(what, str):
+        row = stored.run(ledger, what)
+        run, plan = row.run, read_manifest(ledger, row, settings, given.interface)
+        require_cuttable(plan)
+        gathered = gather(ledger, settings, run, plan, take_over=cutting.take_over)
+        plan = plan if repeats is None else extend(ledger, row, plan, repeats)
+    else:
+        require_cuttable(what)
+        plan, run, nonce = _named(what, settings, given)
+        gathered = gather(ledger, settings, run, as_extended(ledger, run, plan))
+        async with opened(plan, settings, Budget(cutting.caps), given):
+            store_manifest(ledger, run, nonce, plan, settings.root)
+        plan = as_extended(ledger, run, plan)
+    done = await cut_run(run, plan, ledger, settings, given, cutting)
+    return replace(done, notes=gathered.notes())
 
 
-def _open_client(settings: Settings, plan: Plan) -> Client:
-    if plan.terms.agent_command:
-        program_of(plan, settings)  # What is wrong with it begins no run either.
-        return NoClient()
-    require_known_tools(plan)
-    from heldout.llm import open_client  # The SDK behind it takes half a second to import.
-
-    return open_client(
-        plan.model,
-        base_url=plan.base_url,
-        concurrency=plan.concurrency,
-        wire=plan.terms.wire,
-        prices=settings.prices,
-    )
-
-
-def _investigate(plan: Plan, settings: Settings) -> Investigate:
-    if plan.terms.agent_command:
-        return program_of(plan, settings)
-    from heldout.agent import NotebookOptions, investigate, mode_of
-
-    terms = plan.terms
-    mode = mode_of(terms.mode, NotebookOptions(terms.notebook_tokens))
-    return partial(investigate, mode=mode)
+def _named(plan: Plan, settings: Settings, given: Given) -> tuple[Plan, str, str]:
+    """The plan with its pins, its run's id and nonce."""
+    require_access(plan)
+    if given.judge is None:
+        plan = replace(plan, pins={"judge": judge_pin(plan.terms), **plan.pins})
+    plan = pinned(plan, settings, given.interface)
+    return plan, *run_id(plan)

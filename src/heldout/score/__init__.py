@@ -5,11 +5,13 @@
 """
 
 from heldout.score.clearance import Clearance
-from heldout.score.job import Given, Progress, detectable_before, run_score
+from heldout.score.job import Given, detectable_before, run_score
 from heldout.score.looks import Looks
 from heldout.score.process import ScoreResult, start
-from heldout.score.request import ScoreRequest, endpoint_hash
+from heldout.score.progress import Progress
+from heldout.score.request import ScoreRequest, endpoint_hash, page_text, wished
 from heldout.score.result import (
+    ArmRow,
     Breakdown,
     Controls,
     EvidenceClass,
@@ -19,6 +21,7 @@ from heldout.score.result import (
 )
 
 __all__ = [
+    "ArmRow",
     "Breakdown",
     "Clearance",
     "Controls",
@@ -32,7 +35,9 @@ __all__ = [
     "ScoreResult",
     "detectable_before",
     "endpoint_hash",
+    "page_text",
     "read_score",
     "run_score",
     "start",
+    "wished",
 ]

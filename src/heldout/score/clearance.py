@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -70,12 +70,18 @@ class Clearance:
         }
 
 
-def clear(settings: Settings, before: Brain, after: Brain, gate: Gate | None = None) -> Clearance:
-    """Ask the gate; a refusal is a :class:`GateRejected`, a gate that cannot run a GateError."""
-    if gate is not None:
-        return _cleared(gate.check(before, after), after)
-    with GateProcess(settings) as process:
-        return _cleared(process.check(before, after), after)
+def clear(
+    settings: Settings, before: Brain, brains: Sequence[Brain], gate: Gate | None = None
+) -> Clearance:
+    """Ask the gate about each brain; what it said of the first is kept.
+
+    A refusal is a :class:`GateRejected`, a gate that cannot run a GateError.
+    """
+    if gate is None:
+        with GateProcess(settings) as process:
+            return clear(settings, before, brains, process)
+    cleared = [_cleared(gate.check(before, one), one) for one in brains]
+    return cleared[0]
 
 
 def _cleared(report: GateReport, after: Brain) -> Clearance:

@@ -11,8 +11,8 @@ import asyncio
 import os
 import secrets
 import time
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, fields, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Any
 
@@ -27,14 +27,19 @@ from heldout.judge import JudgeChoice, judge_hash
 from heldout.llm.names import ModelName
 from heldout.run.caps import Budget, Caps
 from heldout.run.judging import Judge
+from heldout.run.month import open_month
 from heldout.run.plan import Outcome, Plan, RunResult
 from heldout.run.play import ClientFactory, play
 from heldout.run.play import resume as resume_run
-from heldout.score.arms import Brains, plans_for
+from heldout.score.arms import ARMS, Brains, Lineup, Supplies, plans_for
 from heldout.score.clearance import Clearance, Gate, clear, clearance_of
 from heldout.score.looks import Looks, choose, looks_of
+from heldout.score.means import require_means, require_month
+from heldout.score.progress import Merged, OnProgress, Progress
 from heldout.score.request import ScoreRequest, endpoint, endpoint_hash
 from heldout.score.result import Score
+from heldout.score.supplying import lined_up, train_of
+from heldout.score.table import arm_rows
 from heldout.score.views import (
     Material,
     breakdown,
@@ -51,33 +56,15 @@ from heldout.store import Ledger, brain, now_us, queries
 
 
 @dataclass(frozen=True, slots=True)
-class Progress:
-    """How far a score is. ``stage`` is worlds, floors, play or done."""
-
-    stage: str
-    done: int = 0
-    total: int = 0
-    passed: int = 0
-    failed: int = 0
-    invalid: int = 0
-    in_flight: int = 0
-    usd: float | None = 0.0
-    eta_seconds: float | None = None
-    note: str = ""
-
-
-OnProgress = Callable[[Progress], None]
-
-
-@dataclass(frozen=True, slots=True)
 class Given:
-    """What stands in the place of a set's test half, its worlds, the model's client, the judge.
+    """What stands in the place of a set's halves, its worlds, the model's client, the judge.
 
     Empty for every real score; for tests and for environments of one's own. With ``cases`` of one's
     own the project's gate knows nothing of them, and only a ``gate`` that is given is asked.
     """
 
     cases: Sequence[Case] | None = None
+    train: Sequence[Case] | None = None
     interface: Interface | None = None
     client_factory: ClientFactory | None = None
     judge: Judge | None = None
@@ -116,7 +103,11 @@ async def run_score(
     tell = on_progress or (lambda progress: None)
     began, cpu = time.monotonic(), time.process_time()
     ModelName.parse(request.model)
-    brains = Brains(brain(ledger, request.before), brain(ledger, request.after))
+    further = {name: brain(ledger, held) for name, held in request.brains.items()}
+    brains = Brains(brain(ledger, request.before), brain(ledger, request.after), further)
+    month = open_month(settings, ledger)
+    budget = Budget(Caps(max_usd=request.max_usd), within=month)
+    require_means(settings, request.model, budget, priced=given.client_factory is not None)
     admitted = _admit(settings, ledger, request, given)
     admitted = replace(
         admitted, clearance=await asyncio.to_thread(_cleared, settings, admitted, brains, given)
@@ -124,14 +115,19 @@ async def run_score(
     tell(Progress("worlds"))
     every = given.cases if given.cases is not None else _cases(settings, request, access)
     given = replace(given, interface=given.interface or open_interface(settings.agent.tools))
-    opening = _open(settings, request, admitted, every, brains, given, tell)
+    supplies = _supplies(settings, ledger, request, admitted, every, brains, given)
+    lineup = await asyncio.to_thread(
+        lined_up, supplies, given.gate, gated=given.cases is None or given.gate is not None
+    )
+    opening = _open(supplies, admitted, lineup, given, tell)
     tell(Progress("play", note=str(opening.endpoint["detectable"])))
     if not request.resume:
         ledger.append_group(_opening_rows(opening, request, brains))
         await ledger.aflush()
     watch = RunWatch(Watch(canary_hashes(settings, access)), ledger)
-    results = await _play(opening, ledger, settings, request, given, tell)
+    results = await _play(opening, ledger, settings, budget, given, tell)
     watch.check(f"of score {opening.score}")
+    require_month(month, opening.score, results)
     material = _material(settings, access, opening, results)
     _require_answers(opening.score, material)
     result = replace(
@@ -184,7 +180,7 @@ def _cleared(
         return clearance_of(admitted.started["pins"], brains.after)
     if given.cases is not None and given.gate is None:
         return None
-    return clear(settings, brains.before, brains.after, given.gate)
+    return clear(settings, brains.before, brains.new, given.gate)
 
 
 def _admit(settings: Settings, ledger: Ledger, request: ScoreRequest, given: Given) -> _Admitted:
@@ -211,35 +207,47 @@ def _admit(settings: Settings, ledger: Ledger, request: ScoreRequest, given: Giv
     return _Admitted(score, nonce, chosen, excluded, looks, started, runs)
 
 
-def _open(
+def _supplies(
     settings: Settings,
+    ledger: Ledger,
     request: ScoreRequest,
     admitted: _Admitted,
     every: Sequence[Case],
     brains: Brains,
     given: Given,
-    tell: OnProgress,
-) -> _Opening:
-    """Fix cases, plans and endpoint, and play the floors."""
+) -> Supplies:
+    """The chosen incidents, and what further arms are made from."""
     chosen = set(admitted.chosen)
     cases = tuple(case for case in every if case.incident.id in chosen)
     if not any(case.is_trap for case in cases):
         raise UsageError("no trap incident is left to score", mend="Exclude fewer incidents")
+    # Cases of one's own have no train half but one that is given, too.
+    train = given.train if given.cases is None else given.train or ()
+    open_train = train_of(settings, request.set or settings.set, train)
+    return Supplies(settings, request, brains, cases, ledger, _floor_worlds(given), open_train)
+
+
+def _open(
+    supplies: Supplies, admitted: _Admitted, lineup: Lineup, given: Given, tell: OnProgress
+) -> _Opening:
+    """Fix plans and endpoint, and play the floors."""
+    settings, request, cases = supplies.settings, supplies.request, tuple(supplies.cases)
     gate = admitted.clearance.pins() if admitted.clearance else {}
     judge = judge_hash(JudgeChoice.of(settings.judge))
     pins = {**request.pins, **gate, "judge": judge, "nonce": admitted.nonce}
-    plans = plans_for(settings, request, brains, cases, pins)
+    plans = plans_for(settings, request, supplies.brains, cases, pins, lineup)
     plain = endpoint(settings, request, cases, plans, admitted.excluded)
+    plain |= {"further": lineup.plain(ARMS), "left_out": dict(lineup.left_out)}
     started = admitted.started
     if started is not None and endpoint_hash(started) != endpoint_hash(plain):
         raise UsageError(
             f"score {admitted.score} was started with another endpoint",
-            mend="Restore its settings, incidents and brains, or start a new score",
+            mend="Restore its settings, incidents, brains and arms, or start a new score",
         )
     floors: tuple[Floor, ...] = ()
     if request.floors:
         tell(Progress("floors"))
-        floors = play_floors(cases, _floor_worlds(given), generous_judge)
+        floors = play_floors(cases, supplies.worlds, generous_judge)
     return _Opening(
         admitted.score, cases, plans, plain, admitted.looks, floors, admitted.runs,
         admitted.clearance,
@@ -298,14 +306,13 @@ async def _play(
     opening: _Opening,
     ledger: Ledger,
     settings: Settings,
-    request: ScoreRequest,
+    budget: Budget,
     given: Given,
     tell: OnProgress,
 ) -> list[RunResult]:
     """Play all plans at the same time, under one cap, with one progress."""
-    budget = Budget(Caps(max_usd=request.max_usd))
     plans = opening.plans
-    merged = _Merged(tell, [len(p.cases) * len(p.arms) * p.repeats for p in plans])
+    merged = Merged(tell, [len(p.cases) * len(p.arms) * p.repeats for p in plans])
 
     async def one(index: int, plan: Plan) -> RunResult:
         begun = opening.unfinished.get(plan.arms[0].name)
@@ -344,35 +351,6 @@ def _require_answers(score: str, material: Material) -> None:
     )
 
 
-class _Merged:
-    """Sums the progress of plans that are played at the same time."""
-
-    def __init__(self, tell: OnProgress, totals: Sequence[int]) -> None:
-        self.tell = tell
-        self.parts = [Progress("play", total=total) for total in totals]
-
-    def update(self, index: int, progress: Any) -> None:
-        """Take over one run's progress and report the sum."""
-        names = {f.name for f in fields(Progress)} - {"stage", "note"}
-        values = {name: getattr(progress, name) for name in names if hasattr(progress, name)}
-        self.parts[index] = Progress("play", **values)
-        prices = [part.usd for part in self.parts]
-        etas = [part.eta_seconds for part in self.parts if part.eta_seconds is not None]
-        self.tell(
-            Progress(
-                "play",
-                done=sum(part.done for part in self.parts),
-                total=sum(part.total for part in self.parts),
-                passed=sum(part.passed for part in self.parts),
-                failed=sum(part.failed for part in self.parts),
-                invalid=sum(part.invalid for part in self.parts),
-                in_flight=sum(part.in_flight for part in self.parts),
-                usd=None if None in prices else sum(price or 0.0 for price in prices),
-                eta_seconds=max(etas, default=None),
-            )
-        )
-
-
 def _material(
     settings: Settings,
     access: HeldoutAccess,
@@ -391,6 +369,7 @@ def _material(
         faults={spec.id: spec.fault for spec in test},
         train_faults=frozenset(spec.fault for spec in train if spec.kind == "trap"),
         train_families=frozenset(spec.family for spec in train if spec.kind == "trap"),
+        train_domains=frozenset(spec.domain for spec in train if spec.kind == "trap"),
         train_traps=frozenset(trap for spec in train for trap in spec.traps),
         footprints=Footprints(_known_entities(opening.cases)),
     )
@@ -414,7 +393,7 @@ def _result(
     opening: _Opening,
     material: Material,
 ) -> Score:
-    material = _with_both_arms(material)
+    material = _with_every_arm(material, opening)
     trap_ids, control_ids = material.ids(trap=True), material.ids(trap=False)
     traps = material.compare(trap_ids)
     controls = material.compare(control_ids) if control_ids else None
@@ -463,12 +442,13 @@ def _result(
         cpu_seconds=0.0,
         usd=None if None in prices else sum(price or 0.0 for price in prices),
         clearance=opening.clearance,
+        table=arm_rows(material, looks=opening.looks.number, margin=settings.score.harm_margin),
     )
 
 
-def _with_both_arms(material: Material) -> Material:
+def _with_every_arm(material: Material, opening: _Opening) -> Material:
     """An arm without any outcome (everything absent) is an empty arm, not a missing one."""
-    empty: dict[str, Any] = {"before": [], "after": []}
+    empty: dict[str, Any] = {arm.name: [] for plan in opening.plans for arm in plan.arms}
     return replace(material, outcomes={**empty, **material.outcomes})
 
 

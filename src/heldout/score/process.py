@@ -22,8 +22,9 @@ from pydantic import ValidationError
 
 import heldout.errors
 from heldout.errors import ComparisonFailed, HeldoutError, UsageError
-from heldout.score.job import OnProgress, Progress, run_score
-from heldout.score.request import ScoreRequest
+from heldout.score.job import run_score
+from heldout.score.progress import OnProgress, Progress
+from heldout.score.request import ScoreRequest, page_text, wished
 from heldout.score.result import Score
 from heldout.settings import Settings, load_settings, settings_from_plain
 from heldout.split import HeldoutAccess, declare_process
@@ -137,7 +138,12 @@ def _request_from(args: argparse.Namespace) -> ScoreRequest:
         before=args.before,
         after=args.after,
         set=args.set,
-        arms=tuple(args.arms.split(",")) if args.arms else (),
+        **wished(
+            args.arms.split(",") if args.arms else (),
+            blind=args.blind,
+            checklist=page_text(args.checklist),
+        ),
+        nearest=args.nearest,
         job=args.job,
         base_url=args.base_url,
         pins=pins,
@@ -160,7 +166,10 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--before", default="", help="hash of the brain before")
     parser.add_argument("--after", default="", help="hash of the brain after")
     parser.add_argument("--set", default="")
-    parser.add_argument("--arms", default="noop", help="of noop, placebo, format; comma-separated")
+    parser.add_argument("--arms", default="noop", help="further arms, comma-separated, or all")
+    parser.add_argument("--blind", default="", help="hash of the brain of a blind tuning job")
+    parser.add_argument("--checklist", type=Path, default=None, help="a person's page of Markdown")
+    parser.add_argument("--nearest", type=int, default=3, help="solved incidents in the prompt")
     parser.add_argument("--job", default="")
     parser.add_argument("--base-url", default="")
     parser.add_argument("--pin", action="append", default=[], help="name=hash, to be recorded")

@@ -84,9 +84,9 @@ class Controls:
 
 @dataclass(frozen=True, slots=True)
 class Breakdown:
-    """Traps that share a fault, a family, a trap, or were seen in train or not. Exploratory."""
+    """Traps that share a fault, family, domain or trap, or were seen in train. Exploratory."""
 
-    kind: Literal["fault", "family", "trap", "fault seen", "family seen", "trap seen"]
+    kind: Literal["fault", "family", "domain", "trap", "fault seen", "family seen", "trap seen"]
     name: str
     seen_in_train: bool
     incidents: int
@@ -107,6 +107,42 @@ class IncidentResult:
     cell: str
     passes: Mapping[str, int]
     valid: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class Rivalry:
+    """The brain after against a rival: traps that only it solves, that only the rival solves."""
+
+    ahead: int
+    behind: int
+    p: float
+
+
+@dataclass(frozen=True, slots=True)
+class ArmRow:
+    """One arm in the table for a sceptic; traps unless said otherwise.
+
+    ``unseen`` is (solved, incidents) of those of a family or trap that train lacks. What compares
+    with before is ``None`` in its own row, ``rivalry`` also in that of the change. Runs, tokens and
+    USD are over controls too, the latter two of valid runs; ``usd`` is ``None`` where unknown.
+    """
+
+    arm: str
+    solved: int
+    incidents: int
+    unseen: tuple[int, int] | None
+    valid: int
+    planned: int
+    invalid: int
+    absent: int
+    tokens: int
+    usd: float | None
+    fixed: int | None = None
+    broken: int | None = None
+    p: float | None = None
+    p_adjusted: float | None = None
+    harm: Controls | None = None
+    rivalry: Rivalry | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,6 +181,8 @@ class Score:
     usd: float | None
     clearance: Clearance | None = None
     """What the gate said of the brain after, ``None`` where none was asked."""
+    table: tuple[ArmRow, ...] = ()
+    """Every arm side by side: before first, the change last."""
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the ledger."""

@@ -31,7 +31,8 @@ class Material:
     """What the views are made from.
 
     ``outcomes`` are final ones by arm; ``faults`` names the fault of each held-out incident;
-    ``train_faults``, ``train_families`` and ``train_traps`` are what the train half contains.
+    ``train_faults``, ``train_families``, ``train_domains`` and ``train_traps`` are what the train
+    half contains.
     """
 
     cases: Sequence[Case]
@@ -40,6 +41,7 @@ class Material:
     faults: Mapping[str, str] = field(default_factory=dict)
     train_faults: frozenset[str] = frozenset()
     train_families: frozenset[str] = frozenset()
+    train_domains: frozenset[str] = frozenset()
     train_traps: frozenset[str] = frozenset()
     footprints: Footprints = field(default_factory=Footprints)
 
@@ -154,10 +156,11 @@ def _why(
 
 
 def breakdown(material: Material, pairs: Sequence[Pair]) -> tuple[Breakdown, ...]:
-    """Traps by fault, family and trap, each seen in train or not, and those groups in sum."""
+    """Traps by fault, family, domain and trap, seen in train or not, and those groups in sum."""
     by_id = {case.incident.id: case for case in material.cases}
     faults: dict[str, list[Pair]] = {}
     families: dict[str, list[Pair]] = {}
+    domains: dict[str, list[Pair]] = {}
     traps: dict[str, list[Pair]] = {}
     sums: dict[tuple[str, bool], list[Pair]] = {}
     for pair in pairs:
@@ -165,6 +168,7 @@ def breakdown(material: Material, pairs: Sequence[Pair]) -> tuple[Breakdown, ...
         fault = material.faults.get(pair.incident) or case.family
         faults.setdefault(fault, []).append(pair)
         families.setdefault(case.family, []).append(pair)
+        domains.setdefault(case.domain, []).append(pair)
         sums.setdefault(("fault seen", fault in material.train_faults), []).append(pair)
         sums.setdefault(("family seen", case.family in material.train_families), []).append(pair)
         for trap in case.traps:
@@ -177,6 +181,10 @@ def breakdown(material: Material, pairs: Sequence[Pair]) -> tuple[Breakdown, ...
     rows += [
         _row("family", name, name in material.train_families, families[name])
         for name in sorted(families)
+    ]
+    rows += [
+        _row("domain", name, name in material.train_domains, domains[name])
+        for name in sorted(domains)
     ]
     rows += [
         _row("trap", name, name in material.train_traps, traps[name]) for name in sorted(traps)

@@ -16,7 +16,8 @@ from heldout.stats.decision import (
 )
 from heldout.stats.evidence import (
     clean_pairs,
-    clustered_sign_evidence,
+    clustered_evidence,
+    fix_evidence,
     harmless_evidence,
     sign_evidence,
 )
@@ -29,19 +30,22 @@ from heldout.stats.paired import (
 )
 from heldout.stats.power import DetectableGain, mcnemar_power, minimum_detectable_gain
 from heldout.stats.rates import Interval, clopper_pearson, cluster_rate, wilson
+from heldout.stats.strata import Stratum, noticeable_change, signed_rank, stratified_exact
 
 __all__ = [
     "DetectableGain",
     "Evidence",
     "Harm",
     "Interval",
+    "Stratum",
     "adjusted_p",
     "clean_pairs",
     "clopper_pearson",
     "cluster_difference",
     "cluster_rate",
-    "clustered_sign_evidence",
+    "clustered_evidence",
     "cohen_kappa",
+    "fix_evidence",
     "harm_lower_bound",
     "harm_upper_bound",
     "harm_verdict",
@@ -51,8 +55,11 @@ __all__ = [
     "mcnemar_power",
     "minimum_detectable_gain",
     "mover_difference",
+    "noticeable_change",
     "outcome",
     "sign_evidence",
+    "signed_rank",
+    "stratified_exact",
     "tango_interval",
     "wilson",
     "worst_case_p",

@@ -2,6 +2,6 @@
 
 from heldout.store.ledger import Ledger, now_us
 from heldout.store.secrets import Scrubber
-from heldout.store.texts import brain, remember_brain, texts
+from heldout.store.texts import brain, first_brain, remember_brain, texts
 
-__all__ = ["Ledger", "Scrubber", "brain", "now_us", "remember_brain", "texts"]
+__all__ = ["Ledger", "Scrubber", "brain", "first_brain", "now_us", "remember_brain", "texts"]

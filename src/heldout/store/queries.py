@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from typing import Any
 
 from heldout.errors import UsageError
@@ -26,6 +26,11 @@ class JobRow:
     before_hash: str | None
     detail: Any
     at: int
+
+    @property
+    def unfinished(self) -> bool:
+        """True for one that did not come to its end; it can be resumed."""
+        return self.status in ("started", "running", "resumed", "interrupted")
 
 
 @dataclass(frozen=True, slots=True)
@@ -219,6 +224,11 @@ class Cost:
     judge_tokens: int = 0
     judge_usd: float | None = 0.0
 
+    def __add__(self, other: Cost) -> Cost:
+        """Both together; unknown as soon as one price is."""
+        mine, theirs = asdict(self), asdict(other)
+        return Cost(**{name: _sum(mine[name], theirs[name]) for name in mine})
+
     @property
     def total_usd(self) -> float | None:
         """What investigating and judging cost together."""
@@ -230,6 +240,10 @@ class Cost:
     def total_tokens(self) -> int:
         """Tokens in and out, of investigating and judging together."""
         return self.input_tokens + self.output_tokens + self.judge_tokens
+
+
+def _sum(one: Any, other: Any) -> Any:
+    return None if one is None or other is None else one + other
 
 
 def _typed(row: dict[str, Any]) -> dict[str, Any]:
@@ -258,6 +272,13 @@ def jobs(ledger: Ledger, *, model: str | None = None, kind: str | None = None) -
     newest = _NEWEST.format(key="job")
     sql = f"SELECT * FROM jobs{where} {newest} ORDER BY rowid DESC"
     return [JobRow(**_typed(row)) for row in ledger.read(sql, params)]
+
+
+def begun(ledger: Ledger, job: str, kind: str) -> JobRow | None:
+    """A job as it began, with what it was asked for; ``None`` when the ledger does not know it."""
+    sql = "SELECT * FROM jobs WHERE job = ? AND kind = ? ORDER BY rowid LIMIT 1"
+    rows = ledger.read(sql, [job, kind])
+    return JobRow(**_typed(rows[0])) if rows else None
 
 
 def runs(
@@ -402,14 +423,22 @@ def releases(ledger: Ledger, *, model: str | None = None) -> list[ReleaseRow]:
 
 
 def cost(
-    ledger: Ledger, *, job: str | None = None, run: str | None = None, model: str | None = None
+    ledger: Ledger,
+    *,
+    job: str | None = None,
+    run: str | None = None,
+    model: str | None = None,
+    purpose: str | None = None,
+    since: int = 0,
 ) -> Cost:
     """What a job's, a run's, a model's or all investigations cost, invalid ones included.
 
     An attempt that a cap or the judge stopped and the next one went on with is counted once, with
     the latter. ``usd`` and tokens are the agent's; judging, also afterwards, stands beside them.
+    With ``since`` only what ended then or later counts.
     """
-    where, params = _where(job=job, run=run, asked=model)
+    where, params = _where(job=job, run=run, asked=model, purpose=purpose)
+    later = f"{where} {'AND' if where else 'WHERE'}"
     sql = (
         "SELECT count(*) AS investigations, coalesce(sum(calls), 0) AS calls,"
         " coalesce(sum(input_tokens), 0) AS input_tokens,"
@@ -418,15 +447,16 @@ def cost(
         " CASE WHEN bool_or(usd IS NULL AND calls > 0) THEN NULL"
         " ELSE coalesce(sum(usd), 0.0) END AS usd,"
         " coalesce(sum(seconds), 0.0) AS seconds"
-        f" FROM ({_PAID}) JOIN (SELECT run, job, model AS asked FROM runs) AS r USING (run)" + where
+        f" FROM ({_PAID}) JOIN ({_ASKED}) AS r USING (run) {later} ended >= ?"
     )
     judging = (
         "SELECT coalesce(sum(calls), 0) AS judge_calls,"
         " coalesce(sum(input_tokens + output_tokens), 0) AS judge_tokens,"
         " CASE WHEN bool_or(usd IS NULL AND calls > 0) THEN NULL"
         " ELSE coalesce(sum(usd), 0.0) END AS judge_usd"
-        " FROM verdicts JOIN (SELECT run, job, model AS asked FROM runs) AS r USING (run)" + where
+        f' FROM verdicts JOIN ({_ASKED}) AS r USING (run) {later} "at" >= ?'
     )
+    params = [*params, since]
     row = ledger.read(sql, params)[0] | ledger.read(judging, params)[0]
     whole = (
         "calls", "input_tokens", "cached_tokens", "output_tokens", "judge_calls", "judge_tokens",
@@ -434,6 +464,7 @@ def cost(
     return Cost(**{name: int(value) if name in whole else value for name, value in row.items()})
 
 
+_ASKED = "SELECT run, job, model AS asked, purpose FROM runs"
 _PAID = """
     SELECT * FROM investigations AS one WHERE one.reason NOT IN ('cap', 'judge') OR NOT EXISTS (
         SELECT 1 FROM investigations AS later

@@ -6,7 +6,9 @@ import json
 import os
 import re
 
-_NAMES = re.compile(r"(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY)$", re.I)
+_NAMES = re.compile(
+    r"(API_?KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?|ACCESS_KEY|WEBHOOK(_URL)?)$", re.I
+)
 _SHORTEST = 8
 """A shorter value ("none", "test") is no secret, and replacing it would spoil ordinary words."""
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from typing import Any
 
 from heldout.brain import Brain
@@ -43,17 +43,38 @@ def _rows(ledger: Ledger, hashes: list[bytes]) -> dict[bytes, dict[str, Any]]:
 
 def remember_brain(ledger: Ledger, brain: Brain) -> str:
     """Keep a brain, so that every result can be traced to its text; returns its hash."""
-    plain = {
-        "files": list(brain.files.items()),
-        "load": brain.load,
-        "on_demand": brain.on_demand,
-        "frozen": brain.frozen,
-        "extra": list(brain.extra.items()),
-    }
-    blob = blob_row(json.dumps(plain, ensure_ascii=False))
+    blob = blob_row(json.dumps(brain_plain(brain), ensure_ascii=False))
     row = {"hash": brain.hash, "blob": blob["hash"], "lines": brain.lines()}
     ledger.append_group({"blobs": [blob], "brains": [row]})
     return brain.hash
+
+
+def first_brain(ledger: Ledger) -> tuple[Brain, int] | None:
+    """The first brain that a ledger kept, and when (microseconds, UTC); ``None`` without one."""
+    rows = ledger.read('SELECT hash, "at" FROM brains ORDER BY rowid LIMIT 1')
+    return (brain(ledger, rows[0]["hash"]), int(rows[0]["at"])) if rows else None
+
+
+def brain_plain(brain: Brain) -> dict[str, Any]:
+    """A brain as plain data; its files keep their order."""
+    return {
+        "files": list(brain.files.items()),
+        "load": list(brain.load),
+        "on_demand": list(brain.on_demand),
+        "frozen": list(brain.frozen),
+        "extra": list(brain.extra.items()),
+    }
+
+
+def brain_from_plain(plain: Mapping[str, Any]) -> Brain:
+    """Rebuild a brain from :func:`brain_plain`."""
+    return Brain(
+        files=dict(plain["files"]),
+        load=tuple(plain["load"]),
+        on_demand=tuple(plain["on_demand"]),
+        frozen=tuple(plain["frozen"]),
+        extra=dict(plain["extra"]),
+    )
 
 
 def brain(ledger: Ledger, digest: str) -> Brain:
@@ -65,14 +86,7 @@ def brain(ledger: Ledger, digest: str) -> Brain:
             where=str(ledger.path),
             mend="'heldout status' lists the brains in use",
         )
-    plain = json.loads(texts(ledger, [rows[0]["blob"]])[rows[0]["blob"]])
-    found = Brain(
-        files=dict(plain["files"]),
-        load=tuple(plain["load"]),
-        on_demand=tuple(plain["on_demand"]),
-        frozen=tuple(plain["frozen"]),
-        extra=dict(plain["extra"]),
-    )
+    found = brain_from_plain(json.loads(texts(ledger, [rows[0]["blob"]])[rows[0]["blob"]]))
     if found.hash != rows[0]["hash"]:
         raise StoreError(
             f"the stored brain {digest} is damaged",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import uuid
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -72,11 +73,14 @@ def truth_digest(truth: Truth) -> str:
 
 
 def write_truth(truth: Truth, path: Path) -> str:
-    """Write one truth file and return its digest."""
+    """Write one truth file, whoever else writes the same one, and return its digest."""
     path.parent.mkdir(parents=True, exist_ok=True)
-    part = path.with_suffix(".part")
-    part.write_text(json.dumps(_plain(truth), indent=1, sort_keys=True), encoding="utf-8")
-    part.replace(path)
+    part = path.with_name(f".{path.stem}.{uuid.uuid4().hex[:12]}.part")
+    try:
+        part.write_text(json.dumps(_plain(truth), indent=1, sort_keys=True), encoding="utf-8")
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
     return truth_digest(truth)
 
 

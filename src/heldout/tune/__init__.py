@@ -2,6 +2,7 @@
 
 from heldout.tune.acceptance import Decision, Effect, effect, judge_guard, judge_target
 from heldout.tune.job import new_job_id, resume_tune, tune
+from heldout.tune.news import Standstill, remember_standstill, standstill
 from heldout.tune.options import TuneOptions
 from heldout.tune.player import Player
 from heldout.tune.remeasure import remeasure
@@ -12,6 +13,7 @@ __all__ = [
     "Decision",
     "Effect",
     "Player",
+    "Standstill",
     "TuneEvent",
     "TuneOptions",
     "TuneResult",
@@ -20,6 +22,8 @@ __all__ = [
     "judge_target",
     "new_job_id",
     "remeasure",
+    "remember_standstill",
     "resume_tune",
+    "standstill",
     "tune",
 ]

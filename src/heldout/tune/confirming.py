@@ -1,9 +1,17 @@
-"""The effect of everything accepted, measured again on fresh repeats, and the proposal's row."""
+"""The effect of everything accepted, measured again on fresh repeats, and the proposal's row.
+
+Candidates were many and looked at often; fresh repeats know nothing of that. So this one test
+bounds the whole job: where no edit has an effect, a proposal comes out in at most 5 % of cases,
+however many were tried. It asks what the screen asked of each: is there a fix on the incidents that
+edits were written for, and does what passed at the baseline still pass? Undecided, it buys more
+repeats of both up to a cap.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
 
@@ -13,7 +21,7 @@ from heldout.edit import apply_edits, diff, diff_hash
 from heldout.run.plan import Arm, Outcome, RunResult
 from heldout.run.reduce import final
 from heldout.store import remember_brain
-from heldout.tune.acceptance import Pairs, effect
+from heldout.tune.acceptance import Batch, Decision, Pairs, Purchase, Question, effect
 from heldout.tune.batches import pairs
 from heldout.tune.context import Context, State
 from heldout.tune.log import Entry
@@ -25,23 +33,21 @@ BEFORE, AFTER = "before", "after"
 async def confirm(job: Context, state: State) -> dict[str, Any]:
     """Play train with the brain before and after on fresh repeats; the evidence for a reviewer.
 
-    ``confirmed`` is false when the fresh repeats show no net fix.
+    ``confirmed`` is false when fresh repeats do not show a fix, or do not rule out harm; ``why``
+    says it. The counts are over the first repeats, the same number of each incident.
     """
     options = job.options
-    result = await job.player.play(
-        "confirm",
-        job.cases,
-        [Arm(BEFORE, job.base), Arm(AFTER, state.brain)],
-        repeats=options.confirm_repeats,
-        seed=options.derived_seed("confirm", state.brain.hash),
-    )
+    result = await _play(job, state, [case.incident.id for case in job.cases], "")
     ids = [case.incident.id for case in job.cases]
     every = pairs(result.outcomes, BEFORE, AFTER, ids)
     traps = {case.incident.id: every[case.incident.id] for case in job.cases if case.is_trap}
     controls = {case.incident.id: every[case.incident.id] for case in job.cases if not case.is_trap}
-    on_all = effect(every)
+    tests = await _tests(job, state, every)
+    failed = [one for one in tests if one.decision.ruling != "accept"]
     return {
-        "confirmed": on_all.fixed > on_all.broken,
+        "confirmed": not failed,
+        "why": "; ".join(one.decision.reason for one in failed or tests),
+        "tests": {one.name: one.plain() for one in tests},
         "run": result.run,
         "repeats": options.confirm_repeats,
         "traps": effect(traps).plain(),
@@ -53,6 +59,72 @@ async def confirm(job: Context, state: State) -> dict[str, Any]:
         "target": options.target,
         "simulated": job.model.startswith("sim/"),
     }
+
+
+@dataclass(frozen=True, slots=True)
+class _Test:
+    """One question about everything accepted, and what it came to."""
+
+    name: str
+    batch: Batch
+    decision: Decision
+
+    def plain(self) -> dict[str, Any]:
+        """Plain data for the ledger."""
+        return {
+            "ruling": self.decision.ruling,
+            "reason": self.decision.reason,
+            "p": self.decision.p,
+            "investigations": self.batch.spent,
+            "effect": effect(self.batch.seen).plain(),
+        }
+
+
+async def _tests(job: Context, state: State, every: Pairs) -> list[_Test]:
+    """Whether what was aimed at is fixed, and then whether what passed still passes.
+
+    A change that no edit tells the aim of (a person amended it) is asked both about all of train.
+    """
+    aimed = {incident for one in state.accepted for incident in one.targets}
+    targets = tuple(sorted(aimed)) or tuple(every)
+    held = state.passed if aimed else tuple(every)
+    rule = job.options.confirmation(len(targets), len(held))
+    found = [await _decided(job, state, ("target", targets, rule.target), every)]
+    if held and found[0].decision.ruling == "accept":
+        found.append(await _decided(job, state, ("held", held, rule.guard), every))
+    return found
+
+
+async def _decided(
+    job: Context, state: State, asked: tuple[str, tuple[str, ...], Question], every: Pairs
+) -> _Test:
+    """One question on the fresh repeats that are there, and on further ones until it is decided."""
+    name, incidents, question = asked
+    batch = Batch(incidents)
+    batch.add(
+        Purchase(incidents, job.options.confirm_repeats), {one: every[one] for one in incidents}
+    )
+    decision = question.judge(batch)
+    while decision.ruling == "indecisive" and (purchase := question.buy(batch)):
+        step = f"{name}/{len(batch.looks)}"
+        result = await _play(job, state, purchase.incidents, step, purchase.repeats)
+        batch.add(purchase, pairs(result.outcomes, BEFORE, AFTER, purchase.incidents))
+        decision = question.judge(batch)
+    return _Test(name, batch, decision)
+
+
+async def _play(
+    job: Context, state: State, incidents: Sequence[str], step: str, repeats: int = 0
+) -> RunResult:
+    """Both brains on incidents; ``step`` names a further look, whose repeats are fresh again."""
+    seeded = ("confirm", state.brain.hash, *([step] if step else []))
+    return await job.player.play(
+        "confirm",
+        [job.case(incident) for incident in incidents],
+        [Arm(BEFORE, job.base), Arm(AFTER, state.brain)],
+        repeats=repeats or job.options.confirm_repeats,
+        seed=job.options.derived_seed(*seeded),
+    )
 
 
 def _incident(job: Context, incident: str, every: Pairs) -> dict[str, Any]:

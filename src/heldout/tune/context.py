@@ -53,6 +53,8 @@ class State:
     answered: set[str] = field(default_factory=set)
     tried: dict[str, int] = field(default_factory=dict)
     solved: dict[str, bool | None] = field(default_factory=dict)
+    passed: tuple[str, ...] = ()
+    """The incidents that the brain solved with which the job began."""
     failing: dict[str, Failing] = field(default_factory=dict)
     reasonings: dict[str, None] = field(default_factory=dict)
     refused: dict[str, int] = field(default_factory=dict)

@@ -48,8 +48,11 @@ class _Refusal:
     rationale_only: bool = False
 
 
-async def draft(job: Context, state: State, cluster: Cluster) -> list[Candidate]:
-    """Ask for candidates that answer a cluster, and keep those that pass the gate."""
+async def draft(job: Context, state: State, cluster: Cluster, place: str = "") -> list[Candidate]:
+    """Ask for candidates that answer a cluster, and keep those that pass the gate.
+
+    ``place`` tells the drafts from others of the same round.
+    """
     options = job.options
     files = readable_files(state.brain, job.target_file, job.model, job.interface)
     limit = min(options.max_edit_lines, state.lines_left(options))
@@ -61,7 +64,7 @@ async def draft(job: Context, state: State, cluster: Cluster) -> list[Candidate]
         memory=tuple(state.memory),
         candidates=options.candidates,
         max_lines=limit,
-        seed=options.derived_seed("propose", state.round, cluster.key),
+        seed=options.derived_seed("propose", state.round, *filter(None, [place]), cluster.key),
     )
 
     async def ask() -> dict[str, Any]:
@@ -76,13 +79,13 @@ async def draft(job: Context, state: State, cluster: Cluster) -> list[Candidate]
             "spent": asdict(answer.spent),
         }
 
-    entry = Entry(f"round/{state.round}/drafts", "asked", round=state.round)
+    entry = Entry(f"round/{state.round}/{place}drafts", "asked", round=state.round)
     detail = await job.log.once(entry, ask)
     if detail["failure"]:
         job.tell("draft", f"no candidates for {cluster.key}: {detail['failure']}")
     candidates: list[Candidate] = []
     for number, plain in enumerate(detail["edits"]):
-        found = await admit(job, state, edit_from_plain(plain), number, limit)
+        found = await admit(job, state, edit_from_plain(plain), f"{place}{number}", limit)
         if found is not None and found.brain.hash not in {one.brain.hash for one in candidates}:
             candidates.append(found)
     return candidates

@@ -15,8 +15,19 @@ from heldout.brain import Brain, load_brain
 from heldout.canaries import Watch, read_watch
 from heldout.errors import CanaryFound, CapReached, ConfigError, HeldoutError, UsageError
 from heldout.interface import Interface
-from heldout.propose import Recalled, cluster, next_cluster, recall, strategy, unread
+from heldout.propose import (
+    Cluster,
+    Recalled,
+    Searching,
+    cluster,
+    companions,
+    next_cluster,
+    recall,
+    strategy,
+    unread,
+)
 from heldout.run.caps import Budget, Caps
+from heldout.run.month import Month, open_month
 from heldout.run.play import ClientFactory
 from heldout.settings import Settings
 from heldout.signatures import Client
@@ -27,8 +38,8 @@ from heldout.store.queries import JobRow, cost, jobs
 from heldout.tune.compressing import compress
 from heldout.tune.confirming import confirm, propose_brain
 from heldout.tune.context import Context, Gate, HeldoutLeak, State
-from heldout.tune.drafting import draft
 from heldout.tune.log import Entry, JobLog
+from heldout.tune.news import standing_of
 from heldout.tune.options import TuneOptions
 from heldout.tune.player import Player
 from heldout.tune.probing import probe_accepted, withdraw
@@ -36,9 +47,11 @@ from heldout.tune.reading import measure, read_failures
 from heldout.tune.results import OnEvent, Status, TuneResult
 from heldout.tune.reviewing import reviewing
 from heldout.tune.screening import screen
+from heldout.tune.searching import require_strategy, search
+from heldout.tune.together import draft_round
 
 KIND = "tune"
-FOR_CONFIRMATION = 0.2
+FOR_CONFIRMATION = 0.3
 """Share of the job's caps that the rounds leave for the final measurement."""
 
 
@@ -88,16 +101,18 @@ async def tune(
         options = replace(options, job=new_job_id())
     if any(case.side != "train" for case in cases) or not cases:
         raise UsageError("a job needs train-side cases, and only those", mend="Name another set")
-    strategy(options.strategy)
+    require_strategy(options, cases)
     base = load_brain(settings.brain)
     remember_brain(ledger, base)
     worked_on = _fingerprint(cases)
     recalled = recall(ledger, model, worked_on) if options.recall else Recalled()
+    named = proposer if isinstance(proposer, str) else ""
     detail = {
         "options": options.plain(),
-        "proposer": proposer if isinstance(proposer, str) else "",
+        "proposer": named,
         "pins": {"settings": settings.digest()},
         "cases": worked_on,
+        "standing": standing_of(settings, options, named, tools.interface),
         "recalled": recalled.plain(),
     }
     ledger.append("jobs", [_job_row(options, model, cases, base, "started", detail)])
@@ -202,6 +217,8 @@ async def _sit(
     paid, spent = cost(ledger, job=options.job), log.spent()
     usd = None if paid.total_usd is None or spent.usd is None else paid.total_usd + spent.usd
     tokens = paid.total_tokens + spent.tokens
+    month = open_month(settings, ledger)
+    caps = _caps(options, 1.0 - FOR_CONFIRMATION)
     tell = tools.on_event
     player = Player(
         settings=settings,
@@ -211,7 +228,7 @@ async def _sit(
         set=ordered[0].incident.set,
         options=options,
         pins=detail["pins"],
-        budget=Budget(_caps(options, 1.0 - FOR_CONFIRMATION), usd=usd, tokens=tokens),
+        budget=Budget(caps, usd=usd, tokens=tokens, within=month),
         client_factory=tools.client_factory,
         on_event=tell,
         watch=RunWatch(watch, ledger),
@@ -265,10 +282,12 @@ class _Sitting:
     def __init__(self, job: Context, recalled: Recalled) -> None:
         self.job = job
         self.state = State(job.base, memory=list(recalled.memory), recalled=recalled)
+        self.searched = 0
         self.began = time.monotonic()
 
     async def run(self) -> TuneResult:
         """The whole job; a cap or a leak ends it with a result."""
+        self._keep(FOR_CONFIRMATION)
         try:
             status, reason = await self._rounds()
         except CapReached as error:
@@ -296,12 +315,12 @@ class _Sitting:
         """
         job, state = self.job, self.state
         while True:
-            evidence = await confirm(job, state)
             entry = Entry(f"confirmed/{state.brain.hash[:12]}", "confirmed", round=state.round)
-            evidence = job.log.record(entry, evidence)
+            evidence = await job.log.once(entry, lambda: confirm(job, state))
             job.tell("confirmed", _confirmation(evidence), evidence)
             if not evidence["confirmed"]:
-                return evidence, "fresh repeats on train do not show the effect"
+                shown = evidence.get("why", "")
+                return evidence, f"fresh repeats on train do not show the effect ({shown})"
             plain = await probe_accepted(job, state, evidence)
             evidence["behaviour"] = plain
             if not withdraw(job, state, plain):
@@ -311,7 +330,9 @@ class _Sitting:
 
     async def _rounds(self) -> tuple[Status, str]:
         job, state, options = self.job, self.state, self.job.options
+        method = strategy(options.strategy)
         await measure(job, state, job.cases, 0)
+        state.passed = tuple(sorted(one for one, solved in state.solved.items() if solved))
         while True:
             if self._solved_share() >= options.saturated_at:
                 return "saturated", "every train incident is solved" if state.round else (
@@ -322,7 +343,12 @@ class _Sitting:
             if state.lines_left(options) < 1:
                 return "budget", f"{options.max_added_lines} added lines are used up"
             job.player.checkpoint()
-            reads = strategy(options.strategy).reads_failures
+            if isinstance(method, Searching):
+                ended = await self._search(method)
+                if ended:
+                    return ended
+                continue
+            reads = method.reads_failures
             if reads:
                 clusters = cluster(await read_failures(job, state))
             else:
@@ -337,20 +363,45 @@ class _Sitting:
             if chosen is None:
                 return "nothing_new", "no candidate helped with any cluster of failures"
             state.round += 1
-            await self._round(chosen)
+            most = options.clusters - 1
+            beside = companions(
+                clusters, chosen, answered=state.answered, tried=state.tried, most=most
+            )
+            await self._round(chosen, beside)
 
-    async def _round(self, chosen: Any) -> None:
+    async def _round(self, chosen: Cluster, beside: Sequence[Cluster]) -> None:
         job, state = self.job, self.state
         size = len(chosen.failures)
         job.tell("cluster", f"round {state.round}: {chosen.key}, {size} failures", chosen)
-        candidates = await draft(job, state, chosen)
-        best = await screen(job, state, chosen, candidates) if candidates else None
+        drafted = await draft_round(job, state, chosen, beside)
+        found = drafted.candidates
+        best = await screen(job, state, drafted.target, found) if found else None
         if best is None:
             state.tried[chosen.key] = state.tried.get(chosen.key, 0) + 1
             return
-        state.brain = best.brain
-        state.answered.add(chosen.key)
+        state.answered.update(drafted.answered(best.edit))
         state.tried.clear()
+        await self._go_on_with(best.brain)
+
+    async def _search(self, method: Searching) -> tuple[Status, str] | None:
+        """One round of a strategy that searches; how the job ends where it is the last."""
+        job, state, most = self.job, self.state, self.job.options.max_metric_calls
+        left = most - self.searched
+        if left < method.least(len(job.cases)):
+            return "budget", f"the {most} investigations of the search are used up"
+        state.round += 1
+        job.tell("search", f"round {state.round}: {method.name}, at most {left} investigations")
+        outcome = await search(job, state, method, left)
+        self.searched += outcome.played
+        if outcome.accepted is None:
+            return "nothing_new", outcome.reason
+        await self._go_on_with(outcome.accepted.brain)
+        return None
+
+    async def _go_on_with(self, brain: Brain) -> None:
+        """Take an accepted brain as the present one, and see what it leaves unsolved."""
+        job, state = self.job, self.state
+        state.brain = brain
         state.stale.clear()
         unsolved = [case for case in job.cases if not state.solved.get(case.incident.id)]
         await measure(job, state, unsolved, state.round)
@@ -361,13 +412,20 @@ class _Sitting:
         counted = [one for one in solved if one is not None]
         return sum(counted) / len(counted) if counted else 0.0
 
+    def _keep(self, share: float) -> None:
+        """Hold back a share of what the month still allows, as of the job's own caps."""
+        month = self.job.player.budget.within
+        if isinstance(month, Month):
+            month.keep(share)
+
     def _full_budget(self) -> None:
         """Open the caps' last share for the final measurement."""
         old, options = self.job.player.budget, self.job.options
         seconds = options.max_seconds
         left = None if seconds is None else max(0.0, seconds - (time.monotonic() - self.began))
         caps = replace(_caps(options, 1.0), max_seconds=left)
-        self.job.player.budget = Budget(caps, usd=old.usd, tokens=old.tokens)
+        self._keep(0.0)
+        self.job.player.budget = Budget(caps, usd=old.usd, tokens=old.tokens, within=old.within)
 
     def _end(self, status: Status, reason: str, proposal: str, evidence: Any) -> TuneResult:
         job, state = self.job, self.state

@@ -10,7 +10,7 @@ from typing import Any, Literal
 from heldout.behaviour import ProbeOptions
 from heldout.run.plan import Limits
 from heldout.settings import Settings
-from heldout.tune.acceptance import Rule, RuleName, rule
+from heldout.tune.acceptance import Rule, RuleName, confirmation, rule
 
 Target = Literal["overlay", "base"]
 
@@ -20,9 +20,11 @@ class TuneOptions:
     """Settings of one job. ``target``: where edits go, the model's overlay or the base files.
 
     Caps are of the whole job; ``None`` is no cap. ``max_screen`` is how many investigations a
-    candidate may cost on its target, and again on what passed, before "indecisive" becomes
+    candidate may cost on its target, and twice that on what passed, before "indecisive" becomes
     "rejected"; with the acceptance rule ``looks`` it is that many looks instead. ``cluster_tries``:
-    how many fruitless rounds a cluster gets.
+    how many fruitless rounds a cluster gets. ``clusters``: how many a round may answer with one
+    edit. ``max_metric_calls``: investigations that a strategy
+    which searches may spend on its search, beside what accepting its result costs.
     """
 
     job: str = ""
@@ -37,16 +39,18 @@ class TuneOptions:
     base_url: str = ""
     max_rounds: int = 8
     candidates: int = 3
+    clusters: int = 1
     batch: int = 6
     screen_repeats: int = 2
     acceptance: RuleName = "evidence"
-    max_screen: int = 240
+    max_screen: int = 360
     looks: int = 3
     confirm_repeats: int = 2
     max_added_lines: int = 60
     max_edit_lines: int = 8
     cluster_tries: int = 2
     gate_tries: int = 3
+    max_metric_calls: int = 400
     saturated_at: float = 1.0
     max_usd: float | None = None
     max_tokens: int | None = None
@@ -71,10 +75,12 @@ class TuneOptions:
             max_screen=tune.max_screen,
             confirm_repeats=tune.confirm_repeats,
             max_added_lines=tune.max_added_lines,
+            max_metric_calls=tune.max_metric_calls,
             saturated_at=tune.saturated_at,
             strategy=tune.strategy,
             recall=tune.recall,
             candidates=tune.candidates,
+            clusters=tune.clusters,
             compress_above=tune.compress_above,
             max_usd=tune.max_usd,
             max_tokens=tune.max_tokens,
@@ -103,6 +109,10 @@ class TuneOptions:
             looks=self.looks,
             most=self.max_screen,
         )
+
+    def confirmation(self, targets: int, held: int) -> Rule:
+        """How all that was accepted is measured again, with so many incidents of either kind."""
+        return confirmation(targets, held, repeats=self.confirm_repeats, most=self.max_screen)
 
     def derived_seed(self, *parts: object) -> int:
         """A seed of its own for one step of the job."""

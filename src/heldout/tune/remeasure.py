@@ -12,6 +12,7 @@ from heldout.canaries import read_watch
 from heldout.errors import UsageError
 from heldout.interface import Interface
 from heldout.run.caps import Budget, Caps
+from heldout.run.month import open_month
 from heldout.settings import Settings
 from heldout.split import Case
 from heldout.store import Ledger
@@ -58,7 +59,10 @@ async def remeasure(
         set=ordered[0].incident.set,
         options=options,
         pins={"settings": settings.digest()},
-        budget=Budget(Caps(options.max_usd, options.max_tokens, options.max_seconds)),
+        budget=Budget(
+            Caps(options.max_usd, options.max_tokens, options.max_seconds),
+            within=open_month(settings, ledger),
+        ),
         on_event=on_event,
         watch=RunWatch(await asyncio.to_thread(read_watch, settings), ledger),
     )

@@ -11,6 +11,7 @@ from heldout.store.migrations import (
     m004_footprint,
     m005_judging,
     m006_reasoning,
+    m007_transfers,
 )
 
 
@@ -30,5 +31,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(4, "footprint", m004_footprint.STATEMENTS),
     Migration(5, "judging", m005_judging.STATEMENTS),
     Migration(6, "reasoning", m006_reasoning.STATEMENTS),
+    Migration(7, "transfers", m007_transfers.STATEMENTS),
 )
 """In order and without a gap. A step that was ever released is never changed."""

@@ -17,10 +17,34 @@ RuleName = Literal["evidence", "looks"]
 
 
 def rule(name: RuleName, *, batch: int, repeats: int, looks: int, most: int) -> Rule:
-    """A rule by its name. ``looks`` bounds the one, ``most`` (investigations) the other."""
+    """A rule by its name. ``looks`` bounds the one, ``most`` (investigations) the other.
+
+    What passed may cost twice ``most``: only edits with a proven fix come that far, and noise there
+    must not lose them.
+    """
     if name == "looks":
         return Rule(name, LooksTarget(batch, repeats, looks), LooksGuard(batch, repeats, looks))
-    return Rule(name, EvidenceTarget(batch, repeats, most), EvidenceGuard(batch, most))
+    return Rule(name, EvidenceTarget(batch, repeats, most), EvidenceGuard(batch, 2 * most))
+
+
+FINAL_MARGIN, FINAL_ALPHA = 0.10, 0.05
+"""The fall of the pass rate that is too much for all edits of a job together, and how often edits
+that cost it may be taken for harmless."""
+
+
+def confirmation(targets: int, held: int, *, repeats: int, most: int) -> Rule:
+    """The rule by which a job measures all that it accepted once more, on fresh repeats.
+
+    Every one of so many targeted and held incidents is played ``repeats`` times at first; ``most``
+    bounds the investigations that may be bought beyond that on the targets, twice that on the
+    others. What was tried and seen before says nothing of fresh repeats, so one test has one bound,
+    however many candidates the job tried.
+    """
+    return Rule(
+        "confirmation",
+        EvidenceTarget(targets, repeats, 2 * targets * repeats + most),
+        EvidenceGuard(held, 2 * held * repeats + 2 * most, FINAL_MARGIN, FINAL_ALPHA),
+    )
 
 
 __all__ = [
@@ -37,6 +61,7 @@ __all__ = [
     "RuleName",
     "Ruling",
     "Question",
+    "confirmation",
     "effect",
     "judge_guard",
     "judge_target",

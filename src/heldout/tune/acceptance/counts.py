@@ -45,8 +45,7 @@ class Decision:
 
 def flips(repeats: tuple[tuple[bool, bool], ...]) -> tuple[int, int]:
     """Fixed and broken pairs of one incident."""
-    fixed = sum(after and not before for before, after in repeats)
-    return fixed, sum(before and not after for before, after in repeats)
+    return repeats.count((False, True)), repeats.count((True, False))
 
 
 def effect(pairs: Pairs) -> Effect:
@@ -56,8 +55,9 @@ def effect(pairs: Pairs) -> Effect:
         total += len(repeats)
         mended, damaged = flips(repeats)
         fixed, broken = fixed + mended, broken + damaged
-        was = 2 * sum(before for before, _ in repeats) > len(repeats)
-        now = 2 * sum(after for _, after in repeats) > len(repeats)
+        both = repeats.count((True, True))
+        was = 2 * (both + damaged) > len(repeats)
+        now = 2 * (both + mended) > len(repeats)
         fixed_incidents += now and not was
         broken_incidents += was and not now
     return Effect(total, fixed, broken, len(pairs), fixed_incidents, broken_incidents)
@@ -67,6 +67,9 @@ def merge(batches: Iterable[Pairs]) -> Pairs:
     """The pairs of several looks together."""
     merged: dict[str, tuple[tuple[bool, bool], ...]] = {}
     for batch in batches:
+        if not merged:
+            merged = dict(batch)
+            continue
         for incident, repeats in batch.items():
             merged[incident] = (*merged.get(incident, ()), *repeats)
     return merged

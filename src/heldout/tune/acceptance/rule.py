@@ -26,23 +26,19 @@ class Batch:
     """The incidents that a candidate may be played on, best first, and what was played so far."""
 
     incidents: tuple[str, ...]
-    purchases: list[Purchase] = field(default_factory=list)
-    looks: list[Pairs] = field(default_factory=list)
+    purchases: list[Purchase] = field(default_factory=list, init=False)
+    looks: list[Pairs] = field(default_factory=list, init=False)
+    seen: Pairs = field(default_factory=dict, init=False)
+    """All valid pairs by incident."""
+    spent: int = field(default=0, init=False)
+    """Investigations so far, both brains counted."""
 
     def add(self, purchase: Purchase, pairs: Pairs) -> None:
         """Note what a look played and the valid pairs that it gave."""
         self.purchases.append(purchase)
         self.looks.append(pairs)
-
-    @property
-    def seen(self) -> Pairs:
-        """All valid pairs by incident."""
-        return merge(self.looks)
-
-    @property
-    def spent(self) -> int:
-        """Investigations so far, both brains counted."""
-        return sum(one.cost for one in self.purchases)
+        self.seen = merge((self.seen, pairs))
+        self.spent += purchase.cost
 
     def bought(self) -> dict[str, int]:
         """Repeats played of every incident, valid or not."""

@@ -1,0 +1,102 @@
+"""``heldout transfer``: what it costs, what is shown of a finished table, and what is refused."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from tests.transfer.conftest import BOTH, ONE, TWO
+from tests.transfer.tables import made
+from typer.testing import CliRunner, Result
+
+from heldout.brain import write_brain
+from heldout.cli.main import app
+from heldout.errors import UsageError
+from heldout.split import Split, write_split
+from heldout.store import Ledger, queries, remember_brain
+from heldout.store.transfers import transfers
+
+
+@pytest.fixture
+def project(tmp_path: Path) -> Path:
+    """A project with two tuned models and ten held-out incidents that nobody opens."""
+    (tmp_path / "heldout.toml").write_text('name = "t"\nset = "small"\n')
+    write_brain(BOTH, tmp_path / "brain")
+    names = tuple(f"inc-{n:02}" for n in range(10))
+    write_split(Split("small", (), names), tmp_path / "datasets" / "small")
+    return tmp_path
+
+
+def heldout(project: Path, *words: str) -> Result:
+    """The verb in this process."""
+    return CliRunner().invoke(app, ["transfer", *words, "--project", str(project)])
+
+
+def keep(project: Path, **more: Any) -> None:
+    """Store a finished table, and what an earlier score of the first model cost."""
+    table = made(**more)
+    with Ledger.open(project / ".heldout" / "ledger.duckdb") as ledger:
+        remember_brain(ledger, BOTH)
+        row = {
+            "transfer": table.transfer, "half": table.half, "set": table.set,
+            "brain_hash": BOTH.hash, "asked_json": {}, "result_json": table.plain(), "ended": 2,
+        }  # fmt: skip
+        looks = [{"score": "s", "incident": "inc-03", "model": ONE}]
+        ledger.append_group({"transfers": [row], "looks": looks})
+        ledger.flush()
+
+
+def test_a_plan_says_what_it_costs_and_spends_nothing(project: Path):
+    """Investigations, looks and what can be shown; no ledger is made for it."""
+    said = heldout(project, ONE, TWO, "--plan", "--repeats", "2")
+    text = " ".join(said.output.split())
+    assert "10 held-out incidents of small x 3 brains" in text
+    assert f"{ONE} 60 unknown unknown 1 of 5" in text
+    assert "over 4 tuned cells: 10 incidents: at least 8 fixed with none broken" in text
+    assert "no look was counted" in text
+    assert not (project / ".heldout").exists()
+
+
+def test_a_plan_knows_earlier_looks_and_leaves_the_ledger_alone(project: Path):
+    """What was opened before counts, and planning adds neither a look nor a table."""
+    keep(project)
+    said = heldout(project, ONE, "--plan")
+    assert "2 of 5" in said.output
+    with Ledger.open(project / ".heldout" / "ledger.duckdb") as ledger:
+        assert queries.looks(ledger, ONE) == {"inc-03": 1}
+        assert len(transfers(ledger)) == 1
+
+
+def test_a_finished_table_is_shown_in_three_forms(project: Path):
+    """Text with the page's path, Markdown, and JSON that holds every incident."""
+    keep(project)
+    text = heldout(project, "--show", "newest").output
+    assert text.startswith("Real model: openai/one@low")
+    assert (project / ".heldout" / "reports" / "transfer-t-1.html").is_file()
+    assert "| shared brain |" in heldout(project, "--show", "t-1", "--form", "markdown").output
+    data = json.loads(heldout(project, "--show", "t-1", "--form", "json").output)
+    assert data["columns"][0]["cells"][1]["fixed"][0] == "inc-2"
+    assert data["carried"][0]["beyond"] == ["inc-9"]
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--form", "xml"], "no 'xml'"),
+        (["--base-url", "http://127.0.0.1/v1", ONE], "names no model"),
+        (["--mode", f"{ONE}=magic"], "no 'magic'"),
+        (["--show", "t-9"], "names no finished table"),
+        (["--resume", "t-9"], "names no table"),
+        (["--plan", "openai/new"], "no overlay"),
+        (["--plan", ONE, ONE], "named twice"),
+    ],
+)
+def test_what_cannot_be_done_is_said(project: Path, words: list[str], said: str, monkeypatch: Any):
+    """One sentence for each mistake, before a world is built or a model is asked."""
+    monkeypatch.setattr("heldout.pipeline.transferring.build_worlds", lambda settings: None)
+    keep(project)
+    done = heldout(project, *words)
+    assert isinstance(done.exception, UsageError)
+    assert said in str(done.exception)
