@@ -206,6 +206,19 @@ def test_behaviour_is_counted_over_calls():
     assert measured.entities_exist == pytest.approx(2 / 3)
 
 
+def test_a_window_told_from_the_present_is_read_from_the_answer():
+    """``now-7d`` is no date, but the answer says which window it was."""
+    answer = (
+        '{"rows":[],"window_used":{"since":"2026-02-25T12:00:00Z","until":"2026-03-04T12:00:00Z"}}'
+    )
+    relative = Step(0, "list_changes", {"since": "now-7d", "until": "now"}, answer, False, ())
+    today = Step(
+        1, "list_changes", {"since": "now-2h"}, answer.replace("02-25", "03-04"), False, ()
+    )
+    measured = behaviour([footprint(trace(steps=(relative, today)))])
+    assert (measured.change_searches, measured.early_searches) == (2, 0.5)
+
+
 def test_nothing_to_count_is_undefined():
     """No calls, no citations, no world to look in: undefined, never 1."""
     measured = behaviour([footprint(trace(alert="no date"))])

@@ -260,3 +260,8 @@ SHAPES: dict[str, Callable[[Draw], str]] = {
     "clock time": lambda d: f"{d.randrange(10, 24)}:{d.randrange(10, 60)}",
 }  # fmt: skip
 """What no method needs, whoever's it is; drawn anew for every trial."""
+
+
+def without_names(sentence: str) -> str:
+    """A sentence with 'it' in place of what is written like a name: joined words, versions, ids."""
+    return " ".join("it" if re.search(r"\w[-_./:@]\w", word) else word for word in sentence.split())

@@ -23,6 +23,7 @@ from bench.recall.disguises import (
     Disguise,
     figure,
     spelled,
+    without_names,
     words,
 )
 from bench.recall.facts import Facts, Value
@@ -172,7 +173,7 @@ def _in_words(value: Value) -> Iterator[str]:
 
 
 def fragment_classes(facts: Facts, trials: int) -> list[Class]:
-    """Pieces of sentences copied word for word, by where they stand."""
+    """Pieces of sentences copied word for word, and with their names taken out, by source."""
     found = []
     for source in FRAGMENTS:
         draw = random.Random(source)
@@ -181,6 +182,10 @@ def fragment_classes(facts: Facts, trials: int) -> list[Class]:
         told = [(host, piece) for host in SENTENCE_HOSTS for piece in pieces]
         made = [Trial(piece, piece, host, PLAIN_SENTENCE) for host, piece in told[:trials]]
         found.append(Class(f"words of the {source}", "fragments", 1.0, made))
+        bare = [piece for piece in map(without_names, pieces) if "it" in piece.split()]
+        made = [Trial(piece, piece, SENTENCE_HOSTS[0], PLAIN_SENTENCE) for piece in bare[:trials]]
+        if made:
+            found.append(Class(f"words of the {source}, 'it' for names", "fragments", 0.98, made))
     return found
 
 

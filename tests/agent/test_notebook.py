@@ -13,7 +13,7 @@ from tests.agent.toy import LIMITS, Toy, ToySession, play_in, says, step
 from heldout.agent import mode_of
 from heldout.agent.modes.notebook import CHARACTERS_PER_TOKEN, Notebook, NotebookOptions
 from heldout.agent.prompt import NOTEBOOK_EMPTY
-from heldout.agent.shortening import cut, shortened
+from heldout.agent.shortening import cut, shortened, slim
 from heldout.agent.shown import REFUSALS, Shown
 from heldout.agent.trace import Step
 from heldout.interface import ToolAnswer
@@ -23,7 +23,7 @@ from heldout.run.records import long_texts, trace_plain
 def rows(count: int, size: int = 40) -> str:
     """An answer with so many rows, each with an id and a text."""
     found = [{"id": f"e-{number:08x}", "name": "n" * size} for number in range(count)]
-    return json.dumps({"rows": found, "truncated": False})
+    return json.dumps({"rows": found, "next": "more"}, separators=(",", ":"))
 
 
 def made(number: int, answer: str, *, error: bool = False, tool: str = "look", **args: Any) -> Step:
@@ -80,14 +80,49 @@ def test_ids_that_the_page_no_longer_shows_are_listed():
 
 
 def test_a_call_made_again_stands_once():
-    """It moves to where it was made last; a refusal to run it again keeps what it returned."""
+    """Where it was made first, so the page only grows at its end; the end says that it stands."""
     again = Step(2, "look", {"q": 0}, '{"error":{"type":"repeated_call"}}', True)
     text = page(made(0, rows(3)), made(1, rows(2)), again)
     assert text.count('look {"q": 0}') == 1
-    assert text.index('look {"q": 1}') < text.index('look {"q": 0}')
-    assert "(called 2 times, the answer stays the same)" in text
+    assert text.index('look {"q": 0}') < text.index('look {"q": 1}')
     assert rows(3) in text
     assert "repeated_call" not in text
+    assert "as step 1: its answer stands there" in text
+    assert text.endswith("Call another tool now.")
+    assert text.startswith(page(made(0, rows(3)), made(1, rows(2))).rpartition("\n\nCalls left")[0])
+
+
+def test_what_an_error_said_outlives_the_refusal_to_repeat_it():
+    """The near names that it gave are what leads out of the circle."""
+    error = Step(0, "look", {"q": 0}, '{"error":{"type":"unknown_id","near":["e-1"]}}', True)
+    again = Step(1, "look", {"q": 0}, '{"error":{"type":"repeated_call"}}', True)
+    text = page(error, again)
+    assert '"near":["e-1"]' in text
+    assert "repeated_call" not in text
+
+
+def test_what_succeeds_the_second_time_replaces_the_error():
+    """A source that was down for a moment has answered."""
+    text = page(
+        Step(0, "look", {"q": 0}, '{"error":{"type":"timeout"}}', True), made(1, rows(2), q=0)
+    )
+    assert rows(2) in text
+    assert "timeout" not in text
+    assert "Call another tool now." not in text
+
+
+def test_what_says_nothing_in_an_answer_is_not_written():
+    """No cursor, no gaps; but that there are no rows says something, and so does an error."""
+    nothing = {"cursor": None, "truncated": False, "data_gaps": [], "window_used": None}
+    found = json.loads(rows(1))["rows"]
+    assert slim(json.dumps({"rows": found, "total_estimate": 1, **nothing})) == json.dumps(
+        {"rows": found, "total_estimate": 1}, separators=(",", ":")
+    )
+    assert slim(json.dumps({"rows": [], "total_estimate": 0, **nothing})) == (
+        '{"rows":[],"total_estimate":0}'
+    )
+    for other in ('{"error": {"near": []}}', "no JSON", "[1]", rows(2)):
+        assert slim(other) == other
 
 
 @given(
@@ -122,7 +157,7 @@ def test_a_shortened_answer_is_still_json():
     assert answer["rows"][0]["id"] == "e-00000000"
     assert len(answer["rows"]) + answer["rows_cut"] == 50
     assert "characters cut" in answer["rows"][0]["name"]
-    assert answer["truncated"] is False
+    assert answer["next"] == "more"
 
 
 def test_what_counts_as_shown():
@@ -166,6 +201,21 @@ def test_an_id_that_was_never_shown_is_refused_with_near_ones():
     assert error["message"].startswith("e-0000000b: ")
     assert "never_shown" in model.asked[2].messages[1]["content"]
     assert trace.counts == {"unshown": 1}
+
+
+def test_calls_made_again_take_their_tools_away_until_a_new_one():
+    """Where the schema binds, a small model cannot go round in the same calls for ever."""
+    skill = says(step("read_skill", name="fleet"))
+    new = says(step("look", q="new"))
+    trace, model = play_in(mode_of("notebook"), LOOK, skill, LOOK, skill, new, answer_with("none"))
+    offered = [one.response_schema["properties"]["tool"]["enum"] for one in model.asked]
+    everything = offered[0]
+    assert offered[3] == [one for one in everything if one != "look"]
+    assert offered[4] == [one for one in everything if one not in ("look", "read_skill")]
+    assert [len(offered[at]) for at in (1, 2, 5)] == [len(everything)] * 3
+    assert all("submit_diagnosis" in tools for tools in offered)
+    assert model.asked[4].messages[1]["content"].endswith("Call another tool now.")
+    assert trace.stop_reason == "submitted"
 
 
 def test_an_answer_that_is_insisted_on_is_taken():

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from tests.gate.conftest import METHOD, STORIES, add_story, brain_of
 
 from heldout.brain import Brain
+from heldout.gate import shingles
 from heldout.gate.engine import Engine
 from heldout.gate.hits import Tools
 from heldout.gate.report import Finding, GateReport
@@ -361,3 +364,30 @@ def test_an_edit_that_takes_much_away_is_remarked_on(
     assert (remark.rule, remark.severity) == ("edit-size", "warn")
     assert "taken away" in remark.matched
     assert engine.check(before, before.with_file("method.md", "\n".join(lines[:-1]))).findings == ()
+
+
+MASKED = (
+    "- For example, it: no handle left for request it: image it leaks one per import, look there."
+)
+
+
+@pytest.mark.parametrize("names_matter", [False, True])
+def test_a_copied_line_with_pronouns_for_names_is_refused(
+    own_project: Settings, as_gate: None, monkeypatch: pytest.MonkeyPatch, names_matter: bool
+):
+    """What a refused proposer writes next: the same line, its names taken out.
+
+    Without the runs that have no names in them it would pass.
+    """
+    line = (
+        "no handle left for request 8123: image amber-redstart:v3.1 leaks one per import, 40 open"
+    )
+    add_story(own_project, replace(STORIES[2], id="inc-77aa01b2", log=line), 9)
+    if names_matter:
+        monkeypatch.setattr(shingles, "_JOINED", re.compile("(?!)"))
+    before = brain_of(METHOD)
+    report = Engine(own_project).check(
+        before, before.with_file("method.md", METHOD + MASKED + "\n")
+    )
+    found = {one.rule for one in report.findings}
+    assert ("incident-phrase" in found) != names_matter

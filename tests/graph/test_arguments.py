@@ -81,10 +81,13 @@ def test_any_submission_is_answered(interface: WorldInterface, small_dir: Path, 
         "2026-03-04 12:00:00",
         "2026-03-04T14:00:00+02:00",
         " 2026-03-04T12:00Z ",
+        "2026-03-04 12:00:00 UTC",
+        1_772_625_600,
+        1_772_625_600_000,
     ],
 )
-def test_times_in_usual_forms_are_one_moment(text: str):
-    """Zone, offset, blank or none: UTC is meant where none is given."""
+def test_times_in_usual_forms_are_one_moment(text: Any):
+    """Zone, offset, blank, none or epoch: UTC is meant where none is given."""
     assert read_time("since", text) == 1_772_625_600_000_000
 
 
@@ -116,6 +119,54 @@ def test_other_times_are_refused(value: Any):
         read_time("since", value)
 
 
+NOW = 1_772_625_600_000_000
+
+
+def read(tool: str, **given: Any) -> dict[str, Any]:
+    """The arguments of a call as the tool gets them."""
+    return read_arguments(tool, BY_NAME[tool].all_arguments, given, now=NOW)
+
+
+@pytest.mark.parametrize(
+    ("text", "back"),
+    [("now", 0), ("Now-90m", 5_400), ("-3h", 10_800), ("2 d ago", 172_800), ("now - 1w", 604_800)],
+)
+def test_times_told_from_the_present(text: str, back: int):
+    """What Grafana takes, a model writes: the present is the world's, never the machine's."""
+    found = read("list_changes", since=text, until="now")
+    assert found["since"] == NOW - back * 1_000_000
+    assert found["until"] == NOW + 999_999
+
+
+@pytest.mark.parametrize("text", ["nowish", "3h", "now-3", "tomorrow", "now+1h"])
+def test_other_words_for_a_time_are_refused(text: str):
+    """What could be meant in two ways is not guessed."""
+    with pytest.raises(Refusal):
+        read("list_changes", since=text, until="now")
+
+
+@pytest.mark.parametrize("nothing", ["", "  ", "null", "None", [], {}, None])
+def test_an_optional_argument_that_says_nothing_is_absent(nothing: Any):
+    """An empty list of ids means all changes, not none; an empty cursor means the beginning."""
+    given = {"since": "2026-03-01", "until": "now", "cursor": nothing, "entity_ids": nothing}
+    assert read("list_changes", **given).keys() == {"since", "until"}
+
+
+def test_a_required_argument_that_is_blank_stays_what_it_is():
+    """An empty query matches everything, and an id is asked for."""
+    assert read("search_logs", query="")["query"] == ""
+    assert read("get_entity", id="")["id"] == ""
+
+
+def test_more_rows_than_a_page_has_are_a_page():
+    """A limit above the largest is the largest; one below the smallest is refused."""
+    assert read("search_logs", query="x", limit=500)["limit"] == 50
+    with pytest.raises(Refusal):
+        read("search_logs", query="x", limit=0)
+    with pytest.raises(Refusal):
+        read("get_neighbors", id="e-1", depth=9)
+
+
 def test_lenient_readings():
     """Digits are numbers, one string is a list of one, commas separate, null is absent."""
     tool = BY_NAME["list_changes"]
@@ -131,6 +182,7 @@ def test_lenient_readings():
             "field": None,
             "around": "e-3",
         },
+        now=NOW,
     )
     assert read["limit"] == 7
     assert read["entity_ids"] == ("e-1", "e-2")

@@ -236,3 +236,18 @@ def test_packs_are_chosen_by_name(small_dir: Path):
     for wrong in ("", "helm", "git,git", ","):
         with pytest.raises(UsageError):
             open_interface(wrong)
+
+
+def test_core_is_a_part_of_the_native_tools(small_dir: Path):
+    """The same tools with the same answers, only fewer of them."""
+    core, native = open_interface("core"), open_interface()
+    offered = {spec.name: spec for spec in native.tool_specs()}
+    names = [spec.name for spec in core.tool_specs()]
+    assert names[-1] == "submit_diagnosis"
+    assert 0 < len(names) < len(offered) / 2 + 1
+    assert all(spec == offered[spec.name] for spec in core.tool_specs())
+    asked = {"query": "quay"}
+    few, all_ = core.open(str(small_dir), 1), native.open(str(small_dir), 1)
+    assert few.call("search_entities", asked) == all_.call("search_entities", asked)
+    assert few.call("check_health", {}).is_error
+    assert not all_.call("check_health", {}).is_error

@@ -88,13 +88,59 @@ def test_an_entity_shows_values_with_who_said_so(session: WorldSession):
 
 
 def test_an_unknown_id_is_answered_with_what_was_meant(session: WorldSession):
-    """A name in place of an id, or a misspelt id, gets ids that exist; they count as shown."""
-    found = error(session, "get_entity", id="harbor-api")
+    """A name that several bear, or a misspelt id, gets ids that exist; they count as shown."""
+    found = error(session, "get_entity", id="quay-settings")
     assert found["type"] == "unknown_id"
-    assert found["near"] == [f"{eid(1)} (Service harbor-api)"]
-    assert session.call("get_entity", {"id": "harbor-api"}).shown_ids == (eid(1),)
+    assert "2 have this name" in found["message"]
+    assert found["near"] == [
+        f"{eid(4)} (ConfigMap quay-settings)",
+        f"{eid(5)} (ConfigMap quay-settings)",
+    ]
+    assert session.call("get_entity", {"id": "quay-settings"}).shown_ids == (eid(4), eid(5))
     assert error(session, "get_entity", id="e-0000001")["near"]
     assert error(session, "get_change", id="c-0000001")["near"]
+
+
+@pytest.mark.parametrize(
+    ("given", "meant"),
+    [
+        ("harbor-api", 1),
+        ("Harbor-API", 1),
+        (f"{eid(1)} (Service harbor-api)", 1),
+        ("Deployment/quay-core", 3),
+        ("deployment quay-core", 3),
+    ],
+)
+def test_a_name_that_means_one_entity_stands_for_its_id(
+    session: WorldSession, given: str, meant: int
+):
+    """Small models write names; the answer says what was taken for what."""
+    answer = session.call("get_entity", {"id": given})
+    body = json.loads(answer.text)
+    assert body["rows"][0]["id"] == eid(meant)
+    assert body["read_as"][given]["id"] == eid(meant)
+    assert eid(meant) in answer.shown_ids
+    plain = json.loads(session.call("get_entity", {"id": eid(meant)}).text)
+    assert "read_as" not in plain
+    assert plain["rows"] == body["rows"]
+
+
+def test_names_are_taken_wherever_an_entity_is_asked_for(session: WorldSession):
+    """In lists, around one, as a scope, and for both ends of a path."""
+    window = {"since": "2026-01-01", "until": "now"}
+    for tool, by_name, by_id in (
+        (
+            "list_changes",
+            {"entity_ids": ["harbor-api"], **window},
+            {"entity_ids": [eid(1)], **window},
+        ),
+        ("list_changes", {"around": "harbor-api", **window}, {"around": eid(1), **window}),
+        ("check_health", {"scope": "harbor-api"}, {"scope": eid(1)}),
+        ("find_paths", {"src": "harbor-api", "dst": "quay-cache"}, {"src": eid(1), "dst": eid(6)}),
+        ("query_metrics", {"entity": "harbor-api", **window}, {"entity": eid(1), **window}),
+    ):
+        named, plain = session.call(tool, by_name), session.call(tool, by_id)
+        assert json.loads(named.text).get("rows") == json.loads(plain.text).get("rows"), tool
 
 
 def test_neighbors_follow_direction_predicate_depth_and_time(session: WorldSession):

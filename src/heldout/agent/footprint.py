@@ -9,6 +9,7 @@ from datetime import UTC, datetime
 
 from heldout.agent.trace import Step, Trace
 
+_WINDOW = re.compile(r'"window_used":\{"since":"([^"]{10,40})"')
 _FIRED = re.compile(r"Fired at (\d{4}-\d{2}-\d{2})")
 CHANGE_SEARCHES = ("list_changes", "get_field_history")
 """The tools that search for changes."""
@@ -99,16 +100,22 @@ def incident_day(trace: Trace) -> datetime | None:
 def reaches_before(step: Step, day: datetime) -> bool:
     """True when a change search looks at times before ``day``.
 
-    The window in use is taken from the arguments; a field's history without ``since`` reaches back
-    to the beginning. A window that cannot be read does not count as reaching back.
+    A field's history without ``since`` reaches back to the beginning. A window that cannot be read
+    does not count as reaching back.
     """
-    since = step.args.get("since")
-    if since is None:
+    if step.args.get("since") is None:
         return step.tool == "get_field_history" and not step.is_error
-    try:
-        moment = datetime.fromisoformat(str(since).replace("Z", "+00:00"))
-    except ValueError:
-        return False
-    if moment.tzinfo is None:
-        moment = moment.replace(tzinfo=UTC)
-    return moment < day
+    since = searched_since(step)
+    return since is not None and since < day
+
+
+def searched_since(step: Step) -> datetime | None:
+    """When a search began: as asked for, else (``now-7d``) as the answer tells its window."""
+    told = _WINDOW.search(step.answer)
+    for text in (step.args.get("since"), told and told.group(1)):
+        try:
+            moment = datetime.fromisoformat(str(text).replace("Z", "+00:00"))
+        except ValueError:
+            continue
+        return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+    return None

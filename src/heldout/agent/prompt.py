@@ -55,7 +55,10 @@ NOTEBOOK_EMPTY = "No step was made yet."
 NOTEBOOK_LEFT = "Calls left: {left} of {whole}. Reply with the next step, one JSON object."
 NOTEBOOK_GONE = "({count} older steps left out)"
 NOTEBOOK_STUB = "(left out: {size} characters)"
-NOTEBOOK_AGAIN = "(called {times} times, the answer stays the same)"
+NOTEBOOK_TWICE = (
+    "{tool} was called with these arguments before, as step {number}: its answer stands there and "
+    "stays the same. Call another tool now."
+)
 NOTEBOOK_IDS = "Other ids shown so far: "
 
 NUDGE = "Your reply called no tool. Call a tool, or give your answer with submit_diagnosis."

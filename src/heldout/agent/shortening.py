@@ -21,6 +21,22 @@ def cut(text: str, limit: int) -> str:
     return (text[: room - tail] + mark + text[len(text) - tail :])[: max(limit, 0)]
 
 
+def slim(answer: str) -> str:
+    """A tool's answer without those of its outermost members that say nothing, rows aside."""
+    try:
+        data = json.loads(answer)
+    except (ValueError, RecursionError):
+        return answer
+    if not isinstance(data, dict) or "rows" not in data:
+        return answer
+    kept = {
+        name: one
+        for name, one in data.items()
+        if name == "rows" or not (one is None or one is False or one in ([], {}, ""))
+    }
+    return _dumps(kept) if len(kept) < len(data) else answer
+
+
 def shortened(answer: str, limit: int) -> str:
     """A tool's answer in at most ``limit`` characters.
 

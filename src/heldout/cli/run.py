@@ -31,7 +31,8 @@ def run(
     mode: Mode = "",
     wire: Wire = "",
     tools: Annotated[
-        str, typer.Option("--tools", help="Packs of tools: native, kubectl, promql, git (a,b).")
+        str,
+        typer.Option("--tools", help="Packs of tools: native, core, kubectl, promql, git (a,b)."),
     ] = "",
     agent_command: Annotated[
         str, typer.Option("--agent-command", help="Program that plays the agent, with its words.")

@@ -16,7 +16,8 @@ def mcp(
     incident: Annotated[str, typer.Argument(metavar="INCIDENT", help="A train incident.")],
     set_name: SetName = "",
     tools: Annotated[
-        str, typer.Option("--tools", help="Packs of tools: native, kubectl, promql, git (a,b).")
+        str,
+        typer.Option("--tools", help="Packs of tools: native, core, kubectl, promql, git (a,b)."),
     ] = "",
     http: Annotated[
         int | None,

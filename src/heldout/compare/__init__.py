@@ -7,6 +7,7 @@ from heldout.agent.footprint import (
     footprint,
     incident_day,
     reaches_before,
+    searched_since,
 )
 from heldout.compare.measures import Behaviour, Cost, Footprints, behaviour, cost
 from heldout.compare.pairs import (
@@ -54,6 +55,7 @@ __all__ = [
     "known_entities",
     "named_arm",
     "reaches_before",
+    "searched_since",
     "render_comparison",
     "require",
     "tallies",

@@ -120,7 +120,8 @@ class Engine:
         """
         started = time.monotonic()
         self.refresh()
-        job = frozenset(run for text in job_texts for run in shingles(text, PHRASE))
+        known = self.inventory.vocabulary.known
+        job = frozenset(run for text in job_texts for run in shingles(text, PHRASE, known))
         pages = pages_of(after, before)
         if rationale.strip():
             pages = (*pages, Page(RATIONALE, tuple(rationale.splitlines())))

@@ -26,7 +26,7 @@ from heldout.gate.shingles import PHRASE, TITLE, shingles
 from heldout.gate.vocabulary import Vocabulary, tokens
 from heldout.truth import Truth
 
-EXTRACTOR_VERSION = "5"
+EXTRACTOR_VERSION = "6"
 
 _ID = re.compile(r"[A-Za-z][A-Za-z0-9]*(?:[-._/][A-Za-z0-9]+)+")
 _NEITHER = re.compile(r"[^a-z0-9]+")
@@ -110,7 +110,9 @@ class Extractor:
         self._logs(found, rows("log_template"))
         for rule in sorted({row["rule"] for row in rows("alert")} | set(_titles(alert))):
             self._name(found, rule, "alert", "noise", "alert.rule")
-        found.phrases.setdefault("alert", set()).update(shingles(alert, PHRASE))
+        found.phrases.setdefault("alert", set()).update(
+            shingles(alert, PHRASE, self._vocabulary.known)
+        )
         self._truth(found, truth)
         self._ids(found, alert, "truth", "alert.text")
         for source, text in _truth_texts(truth):
@@ -195,7 +197,7 @@ class Extractor:
             titles.add(row["summary"] or "")
         runs = found.phrases.setdefault("title", set())
         for title in sorted(titles):
-            runs |= shingles(title, TITLE)
+            runs |= shingles(title, TITLE, self._vocabulary.known)
 
     def _fields(self, found: Extract, rows: Rows, truth: Truth) -> None:
         """Configuration keys, string values that look like names, and the culprit's quantities."""
@@ -252,7 +254,7 @@ class Extractor:
         runs = found.phrases.setdefault("log", set())
         for text in sorted({row["template"] for row in templates}):
             self._ids(found, text, "noise", "log.template")
-            runs |= shingles(_DIGITS.sub(" ", text), TITLE)
+            runs |= shingles(_DIGITS.sub(" ", text), TITLE, self._vocabulary.known)
 
     def _ids(self, found: Extract, text: str, role: Role, field: str) -> None:
         for match in _ID.finditer(text):
@@ -261,7 +263,7 @@ class Extractor:
     def _truth(self, found: Extract, truth: Truth) -> None:
         runs = found.phrases.setdefault("truth", set())
         for _, text in _truth_texts(truth):
-            runs |= shingles(text, PHRASE)
+            runs |= shingles(text, PHRASE, self._vocabulary.known)
             for amount in amounts(text)[:_QUANTITY_LIMIT]:
                 if amount.dimension != "number":
                     key = tuple(tokens(_leaf(truth.culprit_field)))

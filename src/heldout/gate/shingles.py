@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from functools import lru_cache
 from hashlib import blake2b
 from typing import NamedTuple
@@ -14,6 +14,7 @@ TITLE = 6
 """Content words of change titles."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
+_JOINED = re.compile(r"[^\s,;()\"'`]*\w[-_./:@=]\w[^\s,;()\"'`]*")
 _STOP_WORDS = (
     "a an the of to in on at by for from with without and or nor but if then than that this "
     "these those it its is are was were be been being am do does did have has had as into "
@@ -32,6 +33,7 @@ class Word(NamedTuple):
     stem: str
     start: int
     end: int
+    text: str
 
 
 @lru_cache(maxsize=20_000)
@@ -43,7 +45,7 @@ def content_words(line: str) -> tuple[Word, ...]:
 def _content_words(line: str) -> tuple[Word, ...]:
     """Numbers, units and other short things are left out: they are what a copy alters first."""
     return tuple(
-        Word(_stem(word), match.start(), match.end())
+        Word(_stem(word), match.start(), match.end(), word)
         for match in _WORD.finditer(line)
         if len(word := match.group().lower()) > 2 and word not in _STOP and _is_word(word)
     )
@@ -58,17 +60,28 @@ def shingle(words: Sequence[str]) -> int:
     return _hash(tuple(words))
 
 
-def shingles(text: str, size: int) -> set[int]:
-    """Every run of ``size`` content words within one sentence of a text."""
-    return {value for sentence in _sentences(text) for value in _runs(sentence, size)}
+def shingles(text: str, size: int, known: Callable[[str], bool] | None = None) -> set[int]:
+    """Every run of ``size`` content words within one sentence of a text.
+
+    With ``known``, also the runs that are left once joined words (``amber-otter:v3``) and words
+    that it does not know are taken out: a copy with pronouns for its names is still a copy.
+    """
+    found: set[int] = set()
+    for sentence in _sentences(text):
+        found.update(_runs(_content_words(sentence), size))
+        if known is not None:
+            plain = [word for word in _content_words(_JOINED.sub(" ", sentence))
+                     if known(word.text)]  # fmt: skip
+            found.update(_runs(plain, size))
+    return found
 
 
 def _sentences(text: str) -> Iterable[str]:
     return re.split(r"(?<=[.!?])\s+|\n\s*\n|\n(?=[-*#])", text)
 
 
-def _runs(sentence: str, size: int) -> Iterator[int]:
-    stems = [word.stem for word in _content_words(sentence)]
+def _runs(words: Sequence[Word], size: int) -> Iterator[int]:
+    stems = [word.stem for word in words]
     for at in range(len(stems) - size + 1):
         yield shingle(stems[at : at + size])
 

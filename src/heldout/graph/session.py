@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -152,7 +153,8 @@ class WorldSession:
         return self._look(*known, args)
 
     def _look(self, tool: Tool, answerer: Answerer | None, given: Any) -> ToolAnswer:
-        args = read_arguments(tool.name, tool.all_arguments, given)
+        reader = self._backend.reader
+        args = read_arguments(tool.name, tool.all_arguments, given, now=reader.now)
         mark = query_mark(tool.name, args)
         args["offset"] = read_cursor(args.get("cursor"), mark)
         args.setdefault("limit", DEFAULT_ROWS)
@@ -165,6 +167,8 @@ class WorldSession:
 
     def _found(self, tool: Tool, answerer: Answerer | None, args: Args, mark: str) -> ToolAnswer:
         backend: WorldBackend = self._backend
+        read_as = self._backend.reader.read_as
+        read_as.clear()
         try:
             with WATCHDOG.limit(self._timeout, self._backend.interrupt):
                 page: Page | TextPage = (
@@ -180,7 +184,15 @@ class WorldSession:
             raise Refusal(
                 "unavailable", f"{tool.name} could not be answered ({type(error).__name__})"
             ) from error
-        return page.answer(mark) if isinstance(page, TextPage) else answer(page, mark)
+        if isinstance(page, TextPage):
+            return page.answer(mark)
+        if read_as:
+            meant = {
+                given: {"id": one.id, "kind": one.kind, "name": one.name}
+                for given, one in read_as.items()
+            }
+            page = replace(page, extra={"read_as": meant, **page.extra})
+        return answer(page, mark)
 
     def finish(self) -> Submission | None:
         """The submission made so far, ``None`` when there was none."""

@@ -16,7 +16,6 @@ from heldout.agent.modes.dialogue import Formats, Opening, Taken
 from heldout.agent.modes.json_steps import LEAST_REPLY_TOKENS, JsonDialogue
 from heldout.agent.prompt import (
     LAST_CHANCE,
-    NOTEBOOK_AGAIN,
     NOTEBOOK_EMPTY,
     NOTEBOOK_GONE,
     NOTEBOOK_HARNESS,
@@ -24,11 +23,13 @@ from heldout.agent.prompt import (
     NOTEBOOK_IDS,
     NOTEBOOK_LEFT,
     NOTEBOOK_STUB,
+    NOTEBOOK_TWICE,
+    SUBMIT,
     UNSHOWN,
 )
-from heldout.agent.shortening import cut, shortened
+from heldout.agent.shortening import cut, shortened, slim
 from heldout.agent.shown import REFUSALS, Shown
-from heldout.agent.steps import read_steps
+from heldout.agent.steps import read_steps, step_schema
 from heldout.agent.toolbox import typed_error
 from heldout.agent.trace import Step, Trace
 from heldout.interface import ToolAnswer
@@ -70,39 +71,47 @@ class NotebookMode:
 
 @dataclass(frozen=True, slots=True)
 class Entry:
-    """One call in the notebook; made again, it stands once, where it was made last."""
+    """One call in the notebook; made again, it stands once, where it was made first."""
 
     number: int
     step: Step
     thought: str
-    times: int = 1
 
 
 class Notebook:
     """The entries and how they are written within the budget.
 
+    While they fit, a page only grows at its end, so that a server's prefix cache serves it.
     The newest answer stands whole. Where all of them do not fit, answers are shortened, the oldest
     first and no more than needed (rows from the end, long values); when that does not do, they are
-    left out in the same order, then whole steps are.
+    left out in the same order, then whole steps are. What says nothing in an answer (no cursor, no
+    gaps) is never written: small models stop at it and ask again.
     """
 
-    def __init__(self, options: NotebookOptions) -> None:
+    def __init__(self, options: NotebookOptions, submit: str = SUBMIT) -> None:
         self.options = options
+        self._submit = submit
         self._entries: dict[tuple[str, str], Entry] = {}
         self._ids: dict[str, None] = {}
+        self.again: dict[str, None] = {}
+        """The tools of the calls that were made again since the last new one."""
         self._note = ""
         self._size = 0
 
     def add(self, step: Step, thought: str) -> None:
         """Write down a call and its answer."""
         key = (step.tool, json.dumps(step.args, sort_keys=True))
-        former = self._entries.pop(key, None)
-        entry = Entry(step.index + 1, step, cut(thought, self.options.longest_thought))
-        if former is not None:
-            # A refusal to run it again does not wipe out what it returned.
-            kept = former.step if step.is_error and not former.step.is_error else step
-            entry = replace(entry, step=kept, times=former.times + 1)
-        self._entries[key] = entry
+        former = self._entries.get(key)
+        if former is None:
+            thought = cut(thought, self.options.longest_thought)
+            self._entries[key] = Entry(step.index + 1, step, thought)
+            self.again.clear()
+        elif former.step.is_error and not step.is_error:
+            self._entries[key] = replace(former, step=step)
+        elif step.tool != self._submit:
+            # What it answered stands; a refusal to run it again, or another error, says less.
+            self.again[step.tool] = None
+            self.say(NOTEBOOK_TWICE.format(tool=step.tool, number=former.number))
         for one in step.shown_ids:
             self._ids.pop(one, None)
             self._ids[one] = None
@@ -138,7 +147,7 @@ class Notebook:
     def _body(self, room: int) -> str:
         entries = list(self._entries.values())
         room -= len(NOTEBOOK_GONE) + 4
-        texts = [self._written(entry, entry.step.answer) for entry in entries]
+        texts = [self._written(entry, slim(entry.step.answer)) for entry in entries]
         total = sum(map(len, texts)) + 2 * len(texts)
         gone = 0
         levels: list[Callable[[Entry], str]] = [
@@ -155,20 +164,20 @@ class Notebook:
                 texts[at] = text
                 gone += not text
         if total > room and entries:
-            limit = max(0, room - total + len(entries[-1].step.answer))
-            texts[-1] = self._written(entries[-1], shortened(entries[-1].step.answer, limit))
+            newest = slim(entries[-1].step.answer)
+            limit = max(0, room - total + len(newest))
+            texts[-1] = self._written(entries[-1], shortened(newest, limit))
         if gone:
             texts.insert(0, NOTEBOOK_GONE.format(count=gone))
         return cut("\n\n".join(text for text in texts if text), max(0, room))
 
     def _written(self, entry: Entry, answer: str) -> str:
         given = cut(json.dumps(entry.step.args, ensure_ascii=False), self.options.longest_arguments)
-        again = f" {NOTEBOOK_AGAIN.format(times=entry.times)}" if entry.times > 1 else ""
         thought = f"\nthought: {entry.thought}" if entry.thought else ""
-        return f"{entry.number}. {entry.step.tool} {given}{again}{thought}\nanswer: {answer}"
+        return f"{entry.number}. {entry.step.tool} {given}{thought}\nanswer: {answer}"
 
     def _short(self, entry: Entry, limit: int) -> str:
-        return self._written(entry, shortened(entry.step.answer, limit))
+        return self._written(entry, shortened(slim(entry.step.answer), limit))
 
     def _stub(self, entry: Entry) -> str:
         return self._written(entry, NOTEBOOK_STUB.format(size=len(entry.step.answer)))
@@ -192,7 +201,7 @@ class NotebookDialogue(JsonDialogue):
         self._alert = opening.alert
         self._toolbox = opening.toolbox
         self._shown = Shown(opening.alert)
-        self._notebook = Notebook(options)
+        self._notebook = Notebook(options, self._toolbox.submit_name())
         self._toolbox.guard = self._objection
 
     def request(self, *, last: bool) -> ModelRequest:
@@ -201,7 +210,13 @@ class NotebookDialogue(JsonDialogue):
         page = self._notebook.page(whole - len(self._toolbox.steps), whole)
         page = f"{self._alert}\n\n{page}"
         asked = [self.messages[0], {"role": "user", "content": page}]
-        return replace(super().request(last=last), messages=asked)
+        request = replace(super().request(last=last), messages=asked)
+        again = self._notebook.again
+        if again and not last:
+            # Where the schema binds, the model cannot go round in the same calls.
+            others = tuple(one.name for one in self._toolbox.specs if one.name not in again)
+            request = replace(request, response_schema=step_schema(others))
+        return request
 
     def take(self, reply: ModelReply) -> Taken:
         """The step of a reply."""
@@ -238,12 +253,18 @@ class NotebookDialogue(JsonDialogue):
         return typed_error("never_shown", f"{unknown}: {UNSHOWN}", self._shown.near(unknown))
 
 
-def pages(trace: Trace, max_steps: int, options: NotebookOptions | None = None) -> Iterator[str]:
+def pages(
+    trace: Trace,
+    max_steps: int,
+    options: NotebookOptions | None = None,
+    *,
+    submit: str = SUBMIT,
+) -> Iterator[str]:
     """What was asked with at each request of a notebook's trace, written again from its steps.
 
-    ``options`` are those of the run, ``max_steps`` its limit.
+    ``options`` are those of the run, ``max_steps`` its limit, ``submit`` the tool that ends it.
     """
-    notebook = Notebook(options or NotebookOptions())
+    notebook = Notebook(options or NotebookOptions(), submit)
     steps, made, asked = trace.steps, 0, 0
     thought: str | None = None
     for message in trace.messages[2:]:

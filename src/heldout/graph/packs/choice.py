@@ -13,8 +13,18 @@ from heldout.graph.tools.catalogue import SUBMIT, Tool
 from heldout.graph.world import WorldCache
 from heldout.interface import Interface, ToolSpec
 
-PACKS = ("native", "kubectl", "promql", "git")
+PACKS = ("native", "core", "kubectl", "promql", "git")
 """The packs by name, in the order in which a model is shown them."""
+CORE = (
+    "search_entities",
+    "get_entity",
+    "get_neighbors",
+    "list_changes",
+    "get_change",
+    "search_logs",
+)
+"""What of the native tools a diagnosis needs at least. A small model gets lost among thirteen, and
+their sheet is most of what it reads."""
 
 
 class WorldTools:
@@ -50,6 +60,8 @@ def _tools(packs: tuple[str, ...]) -> Mapping[str, tuple[Tool, Answerer | None]]
     for name in packs:
         if name == "native":
             found |= {one: tool for one, tool in NATIVE.items() if one != SUBMIT}
+        elif name == "core":
+            found |= {one: NATIVE[one] for one in CORE}
         else:
             pack: Pack = import_module(f"heldout.graph.packs.{name}").PACK
             found |= pack.tools

@@ -43,8 +43,8 @@ def check_health(reader: Reader, args: Args) -> Page:
     entities = reader.graph.entities
     if scope in reader.world.clusters:
         findings = tuple(one for one in findings if entities[one.entity].cluster == scope)
-    elif scope.startswith("e-") or scope in entities:
-        start = reader.entity(scope).id
+    elif scope.casefold() != "all":
+        start = _start(reader, scope)
         near_by = {start, *(other for _, _, other in steps(reader, start, "both", reader.now))}
         near_by |= {
             other
@@ -53,13 +53,6 @@ def check_health(reader: Reader, args: Args) -> Page:
             for _, _, other in steps(reader, one, "both", reader.now)
         }
         findings = tuple(one for one in findings if one.entity in near_by)
-    elif scope.casefold() != "all":
-        names = reader.world.clusters
-        raise Refusal(
-            "bad_argument",
-            f"'scope' must be an entity id, a cluster or 'all', not '{scope[:60]}'",
-            near(scope, names) or ("all", *names[:7]),
-        )
     rows = [
         {
             "check": one.check,
@@ -72,3 +65,15 @@ def check_health(reader: Reader, args: Args) -> Page:
         for one in findings
     ]
     return sliced(rows, args, gaps=reader.gaps("graph", None))
+
+
+def _start(reader: Reader, scope: str) -> str:
+    try:
+        return reader.entity(scope).id
+    except Refusal as refusal:
+        names = reader.world.clusters
+        raise Refusal(
+            "bad_argument",
+            f"'scope' must be an entity id, a cluster or 'all', not '{scope[:60]}'",
+            refusal.near or near(scope, names) or ("all", *names[:7]),
+        ) from refusal

@@ -58,7 +58,7 @@ def _schema(arguments: Sequence[Argument]) -> Mapping[str, object]:
 
 
 _PAGING = (
-    integer("limit", f"Rows per page, {DEFAULT_ROWS} when left out.", 1, MAX_ROWS),
+    integer("limit", f"Rows per page, {DEFAULT_ROWS} when left out.", 1, MAX_ROWS, most=10_000),
     text("cursor", "Continues an earlier answer of the same query from where it was cut."),
 )
 _ENTITY = "Id of an entity."

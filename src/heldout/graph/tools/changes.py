@@ -11,7 +11,7 @@ from heldout.graph.events import Diff, Event
 from heldout.graph.ontology import near
 from heldout.graph.tools.backend import Args
 from heldout.graph.tools.entities import facts_at, steps
-from heldout.graph.tools.page import Page, clip, iso
+from heldout.graph.tools.page import Page, clip, ids_in, iso
 from heldout.graph.tools.reader import Reader, value
 from heldout.graph.tools.refusals import Refusal
 
@@ -137,6 +137,8 @@ def get_change(reader: Reader, args: Args) -> Page:
     """One change with every diff."""
     given = args["id"].strip()
     changes = reader.world.changes
+    inside = ids_in(given)
+    given = inside[0] if len(inside) == 1 else given
     place = changes.place(given)
     if place is None:
         known = sorted(changes.ids)

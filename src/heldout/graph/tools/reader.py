@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
@@ -12,7 +13,7 @@ from rapidfuzz import fuzz, process
 
 from heldout.graph.snapshot import Entity
 from heldout.graph.status import status_of
-from heldout.graph.tools.page import Page, Window, clip, clip_value, iso
+from heldout.graph.tools.page import Page, Window, clip, clip_value, ids_in, iso
 from heldout.graph.tools.refusals import Refusal
 from heldout.graph.world import World
 
@@ -24,6 +25,7 @@ DELETED = "deleted"
 
 _AREAS = ("log", "metric", "change", "alert", "graph")
 _MAX_GAPS = 5
+_OF_A_KIND = re.compile(r"([A-Za-z]+)[/ ]\s*(\S.*)")
 
 
 class Reader:
@@ -33,6 +35,7 @@ class Reader:
         self.world = world
         self.graph = world.graph
         self.now = world.now
+        self.read_as: dict[str, Entity] = {}
         self._cursor: duckdb.DuckDBPyConnection | None = None
 
     def _con(self) -> duckdb.DuckDBPyConnection:
@@ -69,19 +72,48 @@ class Reader:
             self._cursor.close()
 
     def entity(self, given: str) -> Entity:
-        """The entity of an id; an unknown one is refused with what it may have meant."""
+        """The entity of an id; an unknown one is refused with what it may have meant.
+
+        An id with words around it is read as that id, and a name that only one entity bears, alone
+        or of the kind before it (``Deployment/checkout``), as that entity; of several, the Service
+        is meant. What was read as what stands in ``read_as``, for the answer to say.
+        """
         given = given.strip()
         entity = self.graph.entities.get(given)
+        if entity is not None:
+            return entity
+        entity = self._within(given) or self._named(given)
         if entity is None:
-            raise Refusal(
-                "unknown_id", f"no entity has the id '{given[:60]}'", self._meant(given[:80])
-            )
+            raise Refusal("unknown_id", *self._meant(given[:80]))
+        self.read_as[given[:80]] = entity
         return entity
 
-    def _meant(self, given: str) -> list[str]:
+    def _within(self, given: str) -> Entity | None:
+        inside = ids_in(given)
+        return self.graph.entities.get(inside[0]) if len(inside) == 1 else None
+
+    def _named(self, given: str) -> Entity | None:
+        """The one entity that is called so; those that are there now come first."""
+        match = _OF_A_KIND.fullmatch(given)
+        kind, name = (match[1], match[2]) if match else ("", given)
+        alike = [
+            one.entity
+            for one in self.world.names
+            if one.name == name.strip().casefold()
+            and kind.casefold() in ("", one.entity.kind.casefold())
+        ]
+        there = [one for one in alike if one.id not in self.world.gone] or alike
+        meant = there if len(there) == 1 else [one for one in there if one.kind == "Service"]
+        return meant[0] if len(meant) == 1 else None
+
+    def _meant(self, given: str) -> tuple[str, list[str]]:
+        """What is wrong with an id, and those that it may have been."""
         entities = self.graph.entities
         names = {one.id: one.name for one in entities.values()}
         exact = [one for one in entities.values() if one.name.casefold() == given.casefold()]
+        wrong = f"no entity has the id '{given[:60]}'"
+        if exact:
+            wrong = f"{wrong}, {len(exact)} have this name: give the id of one"
         if not exact and given.startswith("e-"):
             hits = process.extract(given, list(names), limit=3, score_cutoff=80)
             exact = [entities[hit[0]] for hit in hits]
@@ -90,7 +122,7 @@ class Reader:
                 given, names, scorer=fuzz.ratio, limit=5, score_cutoff=60
             )
             exact = [entities[hit[2]] for hit in hits_by_name]
-        return [f"{one.id} ({one.kind} {one.name})" for one in exact[:5]]
+        return wrong, [f"{one.id} ({one.kind} {one.name})" for one in exact[:5]]
 
     def name(self, entity: str) -> str:
         """An entity's name, empty where there is none."""

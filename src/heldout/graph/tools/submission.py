@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.graph.ontology import near
-from heldout.graph.tools.arguments import MAX_ITEMS
+from heldout.graph.tools.arguments import MAX_ITEMS, respelt
 from heldout.graph.tools.catalogue import BY_NAME, SUBMIT
 from heldout.graph.tools.page import ids_in
 from heldout.graph.tools.refusals import Refusal
@@ -20,19 +19,11 @@ def read_submission(given: Any) -> Submission:
     """The submission in ``given``; what cannot be read at all is a :class:`Refusal`.
 
     A root cause that is given with its name around it, as in ``e-0123abcd (payments)``, is read as
-    its id. Lists may come as one string.
+    its id. Lists may come as one string. A misspelt argument is read as the one that it resembles.
     """
     if not isinstance(given, Mapping):
         raise Refusal("bad_argument", f"the arguments of {SUBMIT} must be one JSON object")
-    known = [argument.name for argument in BY_NAME[SUBMIT].arguments]
-    for name in given:
-        if name not in known:
-            shown = str(name)[:60]
-            raise Refusal(
-                "unknown_argument",
-                f"{SUBMIT} has no argument '{shown}'",
-                near(shown, known) or tuple(known),
-            )
+    given = respelt(SUBMIT, given, [one.name for one in BY_NAME[SUBMIT].arguments])
     for argument in BY_NAME[SUBMIT].arguments:
         if argument.required and argument.name not in given:
             raise Refusal(

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from datetime import UTC, datetime
-from typing import Any
+from datetime import datetime
 
-from heldout.compare import CHANGE_SEARCHES, incident_day, reaches_before
+from heldout.compare import CHANGE_SEARCHES, incident_day, reaches_before, searched_since
 from heldout.usage.measure import Finding, Measure, Suggestion, Tally, by, percent, times
 from heldout.usage.measures.asked_for import refused_argument
 from heldout.usage.play import Call, Play
@@ -138,16 +137,8 @@ class Windows(Measure):
 
 
 def _begins(call: Call, day: datetime) -> str:
-    since = _time(call.step.args.get("since"))
+    since = searched_since(call.step)
     if since is None:
         return "refused or unreadable" if call.error else "no beginning"
     days = -(-(day - since).total_seconds() // 86_400)
     return next((name for most, name in _BUCKETS if days <= most), "more than 30 days before")
-
-
-def _time(value: Any) -> datetime | None:
-    try:
-        moment = datetime.fromisoformat(str(value).replace("Z", "+00:00"))
-    except ValueError:
-        return None
-    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
