@@ -22,7 +22,7 @@ from heldout.tune.acceptance import FINAL_ALPHA, FINAL_MARGIN
 
 ROUNDS = 4
 """Rounds that are assumed of a model's first job, fewer where ``max_rounds`` says so."""
-A_CANDIDATE = {"evidence": 90, "looks": 47}
+A_CANDIDATE = {"evidence": 110, "looks": 46}
 """Investigations of one candidate by rule; measured, see docs/how-to/acceptance.md."""
 DRAFTS = 1.5
 """Calls for one draft, revisions counted."""
