@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import re
 from dataclasses import dataclass, field, replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
@@ -73,16 +74,16 @@ class Played(NamedTuple):
 
 def play_train(settings: Settings, asked: Playing, say: Say = SILENT) -> Played:
     """Play train incidents with one brain and say what came of it."""
-    from heldout.pipeline.sharing import play_with_workers
+    from heldout.pipeline.sharing import Spread, play_with_workers
     from heldout.run import play
     from heldout.split import declare_process
 
     declare_process("run")
     plan = _plan(settings, asked)
-    if asked.workers == 1:
-        return asyncio.run(_watched(settings, say, play, plan, asked.spending))
-    more = {"workers": asked.workers}
-    return asyncio.run(_watched(settings, say, play_with_workers, plan, asked.spending, **more))
+    start: Starter = play
+    if asked.workers > 1:
+        start = partial(play_with_workers, spread=Spread(asked.workers))
+    return asyncio.run(_watched(settings, say, start, plan, asked.spending))
 
 
 class Shards(NamedTuple):
@@ -146,7 +147,7 @@ def resume_run(
     ``repeats`` (in all) plays more of them. What the shards of one that was cut have landed is
     brought in; ``take_over`` plays here what they still lack. No such run is a :class:`UsageError`.
     """
-    from heldout.pipeline.sharing import play_with_workers
+    from heldout.pipeline.sharing import Spread, play_with_workers
     from heldout.run import resume
     from heldout.split import declare_process
     from heldout.store import Ledger
@@ -154,11 +155,10 @@ def resume_run(
     declare_process("run")
     with Ledger.open(settings.ledger) as ledger:
         row = _own_run(ledger, run)
-    more: dict[str, int | None] = {"repeats": repeats, "take_over": take_over}
-    start: Starter = resume
+    start: Starter = partial(resume, repeats=repeats, take_over=take_over)
     if workers > 1:
-        start, more = play_with_workers, {**more, "workers": workers}
-    return asyncio.run(_watched(settings, say, start, row.run, spending or Spending(), **more))
+        start = partial(play_with_workers, spread=Spread(workers, repeats, take_over))
+    return asyncio.run(_watched(settings, say, start, row.run, spending or Spending()))
 
 
 def _own_run(ledger: Ledger, run: str) -> RunRow:
@@ -256,7 +256,6 @@ async def _watched(
     start: Starter,
     what: Plan | str,
     spending: Spending,
-    **more: int | None,
 ) -> Played:
     """Begin or go on, look for canaries in what was said, and put the result into words."""
     from heldout.behaviour import RunWatch
@@ -275,7 +274,6 @@ async def _watched(
             interface=open_interface(tools),
             on_progress=lambda state: say(progress_words(state)),
             caps=spending.caps(settings),
-            **more,
         )
         watch.check(result.run)
         return _said(ledger, result)

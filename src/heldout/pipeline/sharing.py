@@ -38,6 +38,15 @@ class Working:
     agent_command: str = ""
 
 
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """How a run is spread over worker processes; the rest is for one that began earlier."""
+
+    workers: int
+    repeats: int | None = None
+    take_over: bool = False
+
+
 class Worked(NamedTuple):
     """What came of one shard, in words; ``valid`` is false when nothing of it was."""
 
@@ -97,9 +106,7 @@ async def play_with_workers(
     interface: Interface,
     on_progress: OnProgress,
     caps: Caps,
-    workers: int,
-    repeats: int | None = None,
-    take_over: bool = False,
+    spread: Spread,
 ) -> RunResult:
     """Play a plan, or what a run still lacks, with worker processes on this machine.
 
@@ -114,9 +121,9 @@ async def play_with_workers(
         what,
         ledger,
         settings,
-        cutting=Cutting(workers, share_of(settings), caps, take_over),
+        cutting=Cutting(spread.workers, share_of(settings), caps, spread.take_over),
         given=Given(interface),
-        repeats=repeats,
+        repeats=spread.repeats,
     )
     notes = await _Workers(settings, done, on_progress).play() if done.shards else []
     result = await resume(
