@@ -126,6 +126,16 @@ def test_the_table_is_read_back_from_the_ledger(bench: Any, make_actor: Any):
     assert score.endpoint_hash in page
 
 
+def test_what_the_change_does_not_beat_is_said(bench: Any, make_actor: Any):
+    """A lead over every arm is said as one; a change that does nothing leads none of them."""
+    bench.score(make_actor(helped), arms=("placebo",))
+    leads = gather(bench.ledger, bench.settings).arms.notes
+    assert "Tuned leads every other arm, each at p < 0.05 and not adjusted." in leads
+    bench.score(make_actor(lambda *_: True), arms=("placebo", "format"))
+    level = gather(bench.ledger, bench.settings).arms.notes
+    assert any(note.startswith("No lead of tuned is shown over: placebo, ") for note in level)
+
+
 def test_an_outside_score_of_the_same_brains_stands_in_its_column(
     bench: Any, make_actor: Any, new_case: Any
 ):

@@ -14,6 +14,7 @@ from heldout.compare.text import p_value, table
 from heldout.report import rows
 from heldout.report.data import ArmLine, EvidenceTable
 from heldout.score import ArmRow, Score, read_score
+from heldout.score.request import ALPHA
 from heldout.store import Ledger, queries
 from heldout.terminal import visible
 
@@ -138,6 +139,7 @@ def _notes(score: Score, outside: Score | None, lines: list[ArmLine]) -> list[st
         f"{looks.budget}; {repeats} for each incident; score {score.score}.",
         "Primary is tuned against before, by exact McNemar; p adj. is p times the looks.",
     ]
+    notes += _lead(score)
     if rivals > 0:
         chance = 100 * (1 - 0.95**rivals)
         notes.append(
@@ -160,6 +162,19 @@ def _notes(score: Score, outside: Score | None, lines: list[ArmLine]) -> list[st
     if any(line.facts for line in lines):
         notes.append("†: carries facts of incidents, so nothing of it could be released.")
     return notes
+
+
+def _lead(score: Score) -> list[str]:
+    """Over which arms the change has no lead that chance would not explain, in one sentence."""
+    held = [(_label(row.arm), row.rivalry) for row in arm_rows_of(score)]
+    found = [(name, rivalry) for name, rivalry in held if rivalry is not None]
+    level = [name for name, one in found if one.p >= ALPHA or one.ahead <= one.behind]
+    if not found:
+        return []
+    if not level:
+        return [f"Tuned leads every other arm, each at p < {ALPHA} and not adjusted."]
+    names = visible(", ".join(level), 300)
+    return [f"No lead of tuned is shown over: {names}. It may be worth no more than that."]
 
 
 def evidence_text(found: EvidenceTable) -> str:
