@@ -4,14 +4,16 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from importlib import import_module
 from typing import Any
 
 import pytest
 
 from heldout.behaviour import ProbeOptions
+from heldout.brain import load_brain
 from heldout.canaries import Watch
 from heldout.judge.verdict import Verdict
-from heldout.tune import TuneOptions, tune
+from heldout.tune import TuneOptions, remeasure, tune
 
 OPTIONS = TuneOptions(job="tune-confirm", probes=ProbeOptions(rename=0, ablation=0))
 
@@ -83,3 +85,35 @@ def test_a_fix_that_is_gone_is_not_asked_about_harm(
     assert (done.status, done.proposal) == ("nothing_new", "")
     assert list(done.evidence["tests"]) == ["target"]
     assert "no effect on the targeted failures" in done.reason
+
+
+def test_an_amended_brain_is_asked_about_all_of_train(
+    project: Any, parts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No edit tells what it aims at: a fix anywhere counts, and so does a break anywhere."""
+    runs = parts.runs(project.needs, breaks="Trust the newest change")
+    module = import_module("heldout.tune.remeasure")
+    monkeypatch.setattr(module, "read_watch", lambda _: Watch())
+    monkeypatch.setattr("heldout.tune.player.play", runs.play)
+    before = load_brain(project.settings.brain)
+
+    def measured(line: str) -> dict[str, Any]:
+        text = before.files["method.md"] + line + "\n"
+        after = replace(before, files={**before.files, "method.md": text})
+
+        async def sit(ledger: Any) -> dict[str, Any]:
+            return await remeasure(
+                project.settings, ledger, model="sim/anchored@low", before=before, after=after,
+                cases=project.cases, gate=parts.gate(), interface=parts.interface(),
+                options=OPTIONS,
+            )  # fmt: skip
+
+        with project.ledger() as ledger:
+            return asyncio.run(sit(ledger))
+
+    good = measured("- Search the 14 days before the alert.")
+    assert good["confirmed"]
+    assert good["tests"]["target"]["effect"]["incidents"] == len(project.cases)
+    bad = measured("- Search the 14 days before the alert. Trust the newest change.")
+    assert not bad["confirmed"]
+    assert "broke" in bad["why"]

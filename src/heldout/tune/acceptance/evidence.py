@@ -93,7 +93,8 @@ class EvidenceTarget:
         p = min(1.0, 1 / evidence)
         targeted = batch.incidents[: 2 * self.batch]
         better = sum(fixed > broken for fixed, broken in counts)
-        if evidence >= 1 / ALPHA and better >= (2 if len(targeted) >= WIDE else 1):
+        wanted = 2 if len(targeted) >= WIDE else 1
+        if evidence >= 1 / ALPHA and better >= wanted:
             return Decision("accept", counted("it fixed targeted failures", seen), p)
         least = min(batch.bought()[incident] for incident in targeted)
         probed = not seen.fixed or batch.spent >= PROBED
@@ -102,9 +103,10 @@ class EvidenceTarget:
         if not _pairs_left(batch, self.most):
             after = f"indecisive after {batch.spent} investigations"
             return Decision("reject", counted(after, seen), p)
-        little = harmless_evidence(seen.broken, seen.fixed, seen.pairs, WORTHWHILE)
-        if least and (evidence < max(HOPELESS, self._line(batch.spent)) or little >= TOO_LITTLE):
+        if least and (evidence < max(HOPELESS, self._line(batch.spent)) or _too_little(seen)):
             return Decision("reject", counted("a fix is out of reach", seen), p)
+        if better < wanted and evidence >= 1 / ALPHA and _too_little(_but_best(pairs)):
+            return Decision("reject", counted("one incident alone is better", seen), p)
         return Decision("indecisive", counted("more repeats are needed", seen), p)
 
     def _line(self, spent: int) -> float:
@@ -159,6 +161,17 @@ def _breaks(pairs: Pairs, seen: Effect) -> float:
     """Evidence that incidents broke: some of them for good, or all a little."""
     turned = [flips(repeats)[::-1] for repeats in pairs.values()]
     return (clustered_evidence(turned) + sign_evidence(seen.broken, seen.fixed)) / 2
+
+
+def _too_little(seen: Effect) -> bool:
+    """Whether the effect is shown to be too small to be worth more repeats."""
+    return harmless_evidence(seen.broken, seen.fixed, seen.pairs, WORTHWHILE) >= TOO_LITTLE
+
+
+def _but_best(pairs: Pairs) -> Effect:
+    """What was seen without the incident on which the edit does best."""
+    best = max(pairs, key=lambda incident: _net(pairs[incident]))
+    return effect({incident: pairs[incident] for incident in pairs if incident != best})
 
 
 def _net(repeats: tuple[tuple[bool, bool], ...]) -> int:
