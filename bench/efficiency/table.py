@@ -35,7 +35,6 @@ ALONE = "gepa"
 ARMS = (
     Arm("reflect", "reflect"),
     Arm("reflect, clusters = 3", "reflect", "clusters = 3"),
-    Arm("reflect, clusters = 6", "reflect", "clusters = 6"),
     Arm("gepa", "gepa"),
     Arm("gepa, search alone", "gepa", of=ALONE),
     Arm("blind", "blind"),
