@@ -15,7 +15,7 @@ from heldout import pipeline
 from heldout.brain import load_brain, write_brain
 from heldout.errors import CapReached, ConfigError, UsageError
 from heldout.pipeline import demo
-from heldout.pipeline.showing import form_of, job_facts, page_key, train_table
+from heldout.pipeline.showing import form_of, job_facts, page_key, signed, train_table
 from heldout.split import Split, write_split
 from heldout.store import Ledger
 from heldout.store.queries import decisions, proposals
@@ -53,6 +53,8 @@ def test_a_word_is_done_as_said(project: Path):
     asked = pipeline.show_proposal(str(project), "p-12")
     assert (asked.proposal, asked.model) == ("p-1234", "sim/anchored@low")
     assert "Ask when the value became what it is." in asked.text
+    assert not [line for line in asked.text.splitlines() if line.startswith("- :")]
+    assert signed("- :x: a\n`- :x: b`\n- :odd: c") == "- ✗ a\n`- :x: b`\n- :odd: c"
     assert load_brain(project / "brain").hash == BEFORE.hash
     said = pipeline.do_as_said(str(project), asked, pipeline.Word(**WORD))
     assert said.startswith("Accepted p-1234 by kim: the brain is now ")

@@ -34,6 +34,7 @@ class Asked:
 
 def show_proposal(project: str, proposal: str) -> Asked:
     """Read a proposal that waits; one that is decided already is a :class:`UsageError`."""
+    from heldout.pipeline.showing import signed
     from heldout.review.announcing import comment_on
     from heldout.review.decision import require_open
     from heldout.store import Ledger
@@ -43,7 +44,7 @@ def show_proposal(project: str, proposal: str) -> Asked:
     with Ledger.open(settings.ledger) as ledger:
         row = find_proposal(ledger, proposal)
         require_open(row)
-        text = comment_on(settings, ledger, row.proposal)
+        text = signed(comment_on(settings, ledger, row.proposal))
     return Asked(row.proposal, row.model or settings.models.agent, row.diff_hash, text)
 
 

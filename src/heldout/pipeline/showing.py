@@ -10,6 +10,21 @@ from typing import Any
 
 from heldout.pipeline.job import Job, JobResult, Tuned, settings_of
 
+SIGNS = {
+    ":x:": "✗",
+    ":warning:": "⚠",
+    ":white_check_mark:": "✓",
+    ":grey_question:": "?",
+}
+"""What GitHub's names of signs stand for, on pages that do not know them."""
+
+
+def signed(markdown: str) -> str:
+    """Markdown with signs in the place of GitHub's names for them, at the start of list items."""
+    return re.sub(
+        r"(?m)^- (:[a-z_]+:) ", lambda found: f"- {SIGNS.get(found[1], found[1])} ", markdown
+    )
+
 
 def page_key(what: str, model: str) -> str:
     """A name for a page of one model: lower-case letters, digits and dashes."""
@@ -25,7 +40,7 @@ def proposal_markdown(job: Job, tuned: Tuned) -> str:
 
     settings = settings_of(job)
     with Ledger.open(settings.ledger) as ledger:
-        return comment_on(settings, ledger, tuned.proposal)
+        return signed(comment_on(settings, ledger, tuned.proposal))
 
 
 def train_table(job: Job, tuned: Tuned) -> list[dict[str, str]]:
