@@ -81,8 +81,9 @@ def write_page(project: Path, command: str = BY_HAND) -> None:
     stamp = (
         f"*{datetime.now(UTC):%Y-%m-%d}, {machine()}, {command}; set "
         f"`{score.set}`, two jobs of four rounds, one repeat; the score took "
-        f"{score.seconds:.0f} s wall, {score.cpu_seconds:.0f} s CPU. Class of evidence: mechanism test (a simulated "
-        "model, own generator). It says nothing of a real model.*"
+        f"{score.seconds:.0f} s wall, {score.cpu_seconds:.0f} s CPU. Class of "
+        "evidence: mechanism test (a simulated model, own generator). It says nothing of a real "
+        "model.*"
     )
     body = "\n".join([stamp, "", *table(data.arms), "", *notes(data.arms)])
     head, _, rest = PAGE.read_text(encoding="utf-8").partition(BEGIN)

@@ -126,7 +126,10 @@ def _what(arm: str, said: Mapping[str, Any]) -> str:
 
 
 def _p(value: float | None) -> str:
-    return DASH if value is None else p_value(value).removeprefix("p ").removeprefix("= ")
+    """As short as a table's cell needs it: ``0.016``, ``<0.0001``."""
+    return (
+        DASH if value is None else p_value(value).removeprefix("p ").lstrip("= ").replace(" ", "")
+    )
 
 
 def _notes(score: Score, outside: Score | None, lines: list[ArmLine]) -> list[str]:
