@@ -22,7 +22,7 @@ class Server(JsonServer):
         self.asked: Counter[tuple[str, str]] = Counter()
         """Requests by incident and arm."""
         self.delay = delay
-        self.on_request: Callable[[int], None] = lambda _: None
+        self.on_request: Callable[[int], object] = lambda _: None
         self._lock = threading.Lock()
         super().__init__()
 

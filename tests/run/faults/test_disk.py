@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 import time
 from pathlib import Path
 from typing import Any
@@ -52,12 +53,16 @@ def test_without_landing_files_a_full_disk_costs_what_was_finished(tmp_path: Pat
 
 def test_a_second_writer_is_named_and_disturbs_nobody(tmp_path: Path, undisturbed: list[Any]):
     """While one process plays, a second ends at once, saying who holds the ledger."""
-    with Server(delay=0.1) as server:
+    ended = threading.Event()
+    with Server() as server:
+        # The first cannot end before the second has: one of its requests waits.
+        server.on_request = lambda count: count == 3 and ended.wait(50)
         first = start(tmp_path, server.url, "play")
         while server.total < 3:
             assert first.poll() is None
             time.sleep(0.01)
         code, _, err = finish(start(tmp_path, server.url, "play"))
+        ended.set()
         assert code == 1
         assert err.startswith("LedgerBusy: ")
         assert f"process {first.pid} is using the ledger" in err
