@@ -38,7 +38,7 @@ def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
         (["nonesuch"], 2, "No such command"),
         (["tune", "--review", "maybe"], 2, "--review"),
         (["tune", "--repeats", "99"], 2, "--repeats"),
-        (["tune", "--strategy", "magic"], 2, "'reflect' or 'blind'"),
+        (["tune", "--strategy", "magic"], 2, "'blind' or 'gepa'"),
         (["tune"], 2, "no incident to tune on"),
         (["run"], 2, "no such train incident"),
         (["run", "--set", "nonesuch"], 1, "Known sets: incidents"),
