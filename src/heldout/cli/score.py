@@ -13,10 +13,13 @@ from heldout.cli.options import BaseUrl, Model, Project, SetName
 def score(
     model: Model = "",
     before: Annotated[
-        str, typer.Option("--before", help="Brain before; default: that of the last decision.")
+        str,
+        typer.Option(
+            "--before", help="Brain before, hash or folder; default: the last decision's."
+        ),
     ] = "",
     after: Annotated[
-        str, typer.Option("--after", help="Brain after; default: the brain in use.")
+        str, typer.Option("--after", help="Brain after, hash or folder; default: the brain in use.")
     ] = "",
     arms: Annotated[
         str,

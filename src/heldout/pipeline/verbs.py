@@ -21,6 +21,7 @@ from heldout.pipeline.stages import (
 from heldout.settings import Settings, load_settings
 
 if TYPE_CHECKING:
+    from heldout.brain import Brain
     from heldout.score import ScoreResult
     from heldout.store import Ledger
 
@@ -99,9 +100,9 @@ def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> t
     current = load_brain(settings.brain)
     remember_brain(ledger, current)
     ledger.flush()
-    after = stored_brain(ledger, asked.after) if asked.after else current
+    after = _named(ledger, asked.after) if asked.after else current
     if asked.before:
-        return stored_brain(ledger, asked.before).hash, after.hash, ""
+        return _named(ledger, asked.before).hash, after.hash, ""
     for row in proposals(ledger, model=model):
         if row.decision is None or row.decision.action != "accept":
             continue
@@ -117,6 +118,20 @@ def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> t
         where=after.hash[:12],
         mend="Name the brain before with --before HASH; 'heldout status' shows the one in use",
     )
+
+
+def _named(ledger: Ledger, name: str) -> Brain:
+    """The brain of a hash, or of a folder, which is then kept."""
+    from heldout.brain import MANIFEST, load_brain
+    from heldout.store import brain as stored_brain
+    from heldout.store import remember_brain
+
+    if not (Path(name) / MANIFEST).is_file():
+        return stored_brain(ledger, name)
+    found = load_brain(Path(name))
+    remember_brain(ledger, found)
+    ledger.flush()
+    return found
 
 
 def report_of(settings: Settings, of: str = "") -> tuple[str, str]:
