@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from heldout.brain import load_brain
-from heldout.errors import UsageError
+from heldout.errors import StoreError
 from heldout.pipeline.verbs import Scoring, _brains
 from heldout.settings import load_settings
 from heldout.store import Ledger, brain, remember_brain
@@ -30,5 +30,5 @@ def test_a_brain_is_named_by_hash_or_by_folder(tmp_path: Path):
         found = _brains(settings, ledger, Scoring(before=str(other), after=used[:12]), "sim/x")
         assert found == (load_brain(other).hash, used, "")
         assert brain(ledger, found[0]).files == load_brain(other).files
-        with pytest.raises(UsageError, match="names no stored brain"):
+        with pytest.raises(StoreError, match="names no stored brain"):
             _brains(settings, ledger, Scoring(before=str(tmp_path / "nowhere")), "sim/x")
