@@ -79,6 +79,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
     kept, left = [], []
     for item in items:
         sampled = zlib.crc32(item.nodeid.encode()) % SAMPLE == 0
+        sampled = sampled and item.get_closest_marker("long") is None
         slow = item.get_closest_marker("slow") is not None and not (chosen or sampled)
         live = item.get_closest_marker("live") is not None and not config.getoption("-m")
         (left if slow or live else kept).append(item)

@@ -7,11 +7,12 @@ from __future__ import annotations
 
 import random
 import re
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from bench.recall.disguises import UNITS, words
+from bench.recall.disguises import UNITS, without_names, words
 from heldout.graph import read_tables
 from heldout.truth import Truth
 
@@ -40,6 +41,8 @@ _GRAMMAR_WORDS = (
 _GRAMMAR = frozenset(_GRAMMAR_WORDS.split())
 SHORTEST_RUN = 6
 """Telling words that a copied piece of a sentence must have to count as one."""
+EVERYDAY = 0.1
+"""What more than two incidents and this share of them have is nobody's own."""
 
 
 @dataclass(frozen=True)
@@ -64,6 +67,13 @@ class Facts:
     names: dict[str, list[str]] = field(default_factory=dict)
     values: list[Value] = field(default_factory=list)
     sentences: dict[str, list[str]] = field(default_factory=dict)
+    spread: Counter[str] = field(default_factory=Counter)
+    """In how many incidents a piece stands once its names are taken out."""
+    incidents: int = 0
+
+    def own(self, piece: str) -> bool:
+        """A piece without names that few incidents have: not what a library writes everywhere."""
+        return self.spread[piece] <= max(2, EVERYDAY * self.incidents)
 
     def drawn(self, draw: random.Random) -> list[str]:
         """All names in a drawn order that goes round the kinds, so that a rare kind counts too."""
@@ -92,6 +102,8 @@ def read_facts(incidents: Iterable[tuple[Path, str, Truth]]) -> Facts:
                     for side in ("old_json", "new_json")
                     if (value := _value(row["field"], row[side] or ""))
                 )
+        bare: set[str] = set()
+        found.incidents += 1
         summaries = [str(row["summary"]) for row in rows["change_event"]]
         templates = [str(row["template"]) for row in rows["log_template"]]
         for source, texts in (
@@ -101,7 +113,10 @@ def read_facts(incidents: Iterable[tuple[Path, str, Truth]]) -> Facts:
             ("line of a log", templates),
         ):
             held = found.sentences.setdefault(source, [])
-            held.extend(run for text in texts for run in runs(text))
+            told = [run for text in texts for run in runs(text)]
+            held.extend(told)
+            bare.update(map(without_names, told))
+        found.spread.update(bare)
     return found
 
 

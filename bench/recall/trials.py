@@ -182,7 +182,7 @@ def fragment_classes(facts: Facts, trials: int) -> list[Class]:
         told = [(host, piece) for host in SENTENCE_HOSTS for piece in pieces]
         made = [Trial(piece, piece, host, PLAIN_SENTENCE) for host, piece in told[:trials]]
         found.append(Class(f"words of the {source}", "fragments", 1.0, made))
-        bare = [piece for piece in map(without_names, pieces) if "it" in piece.split()]
+        bare = [one for one in map(without_names, pieces) if "it" in one.split() and facts.own(one)]
         made = [Trial(piece, piece, SENTENCE_HOSTS[0], PLAIN_SENTENCE) for piece in bare[:trials]]
         if made:
             found.append(Class(f"words of the {source}, 'it' for names", "fragments", 0.98, made))

@@ -166,10 +166,17 @@ def served(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Served]:
                     on_server.prefect("deploy", "--all")
             yield on_server
         finally:
-            for child in reversed(children):
-                child.terminate()
-            for child in children:
-                child.wait(timeout=60)
+            for child in reversed(children):  # The worker first: without its server it hangs.
+                _ended(child)
+
+
+def _ended(child: subprocess.Popen[bytes]) -> None:
+    child.terminate()
+    try:
+        child.wait(timeout=20)
+    except subprocess.TimeoutExpired:
+        child.kill()
+        child.wait()
 
 
 def _healthy(url: str, server: subprocess.Popen[bytes]) -> None:

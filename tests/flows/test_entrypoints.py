@@ -68,6 +68,10 @@ def test_schedules_name_one_deployment_per_model():
     text = yaml.safe_load((ROOT / "prefect.yaml").read_text())
     tuned, watched = [], []
     for deployment in text["deployments"]:
+        if deployment["entrypoint"] == "flows/review.py:review":
+            # Started by a job; a run that is suspended may hold no slot of a limit.
+            assert not deployment.keys() & {"schedules", "concurrency_limit"}
+            continue
         assert deployment["schedules"]
         assert deployment["concurrency_limit"]["limit"] == 1
         parameters = deployment["parameters"]

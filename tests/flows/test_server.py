@@ -37,6 +37,7 @@ def scheduled(served: Any) -> Any:
     return served
 
 
+@pytest.mark.long
 def test_a_scheduled_job_tunes_and_the_next_one_spends_nothing(scheduled: Any):
     """Both came from the schedule; the second says that nothing is new and plays nothing."""
     done = [run for run in scheduled.runs("tune") if run["state"]["name"] == "Completed"]
@@ -54,6 +55,7 @@ def test_a_scheduled_job_tunes_and_the_next_one_spends_nothing(scheduled: Any):
     assert "Nothing was spent." in said
 
 
+@pytest.mark.long
 def test_pages_stand_beside_the_run(scheduled: Any):
     """A table of what was measured on train, and the proposal with its diff."""
     table = json.loads(scheduled.artifact(f"train-{MODEL}"))
@@ -63,6 +65,7 @@ def test_pages_stand_beside_the_run(scheduled: Any):
     assert "heldout review p-" in diff
 
 
+@pytest.mark.long
 def test_events_hold_names_and_counts_and_no_fact(scheduled: Any):
     """What a notification is made of names no incident and quotes no line of the brain."""
     asked = {"filter": {"event": {"prefix": ["heldout."]}}, "limit": 50}
@@ -89,6 +92,7 @@ def test_the_notification_of_the_docs_is_taken_by_the_server(served: Any):
     assert served.post("/automations/", asked)["status"] == 422
 
 
+@pytest.mark.long
 def test_parameters_are_checked_before_a_run_exists(scheduled: Any):
     """A number of repeats that no job may have is refused when it is submitted."""
     found = scheduled.post("/deployments/filter", {})
@@ -99,6 +103,7 @@ def test_parameters_are_checked_before_a_run_exists(scheduled: Any):
     assert "99" in refused["said"]
 
 
+@pytest.mark.long
 def test_a_reviewer_decides_in_the_form(scheduled: Any):
     """No answer and half an answer are refused; a whole one writes the brain, once and by name."""
     run = scheduled.wait("review", {"Suspended"})[0]
@@ -120,6 +125,7 @@ def test_a_reviewer_decides_in_the_form(scheduled: Any):
         assert not proposals(opened, waiting=True)
 
 
+@pytest.mark.long
 def test_the_canary_is_a_deployment_of_its_own(scheduled: Any):
     """Run twice it is steady, on train incidents only, and its page says so."""
     for count in (1, 2):
@@ -136,6 +142,7 @@ def test_the_canary_is_a_deployment_of_its_own(scheduled: Any):
 
 @pytest.mark.chromium
 @pytest.mark.skipif(shutil.which("chromium") is None, reason="needs Chromium")
+@pytest.mark.long
 def test_the_page_of_a_run_shows_what_it_left(scheduled: Any, tmp_path: Path):
     """Headless Chromium draws the page of the proposal from the server on loopback."""
     found = scheduled.post(

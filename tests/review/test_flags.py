@@ -21,6 +21,7 @@ from tests.review.conftest import (
     stored,
     unit,
 )
+from tests.tune import conftest as tuning
 
 from heldout.behaviour import ProbeOptions
 from heldout.brain import Brain, load_brain
@@ -33,7 +34,8 @@ from heldout.review.wording import allows_no_exception
 from heldout.store import Ledger, remember_brain
 from heldout.tune import TuneOptions, remeasure
 
-pytest_plugins = ["tests.tune.conftest"]
+project, parts = tuning.project, tuning.parts
+"""Fixtures of the tuning tests."""
 PHRASES = Path(__file__).resolve().parents[1] / "llm" / "simulated" / "phrases"
 FIRST = EDITS[0]
 METHOD = "- Search the 14 days before the alert."
