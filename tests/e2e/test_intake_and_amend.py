@@ -89,6 +89,7 @@ def test_an_incident_is_grafted_onto_a_public_demo(project: Path):
     assert "40 objects" in graft(project, source)
 
 
+@pytest.mark.slow
 def test_an_amended_proposal_is_gated_measured_and_replaces_the_old(project: Path):
     """A person's patch becomes a proposal of its own; a leaking one is refused and changes nothing."""
     tuned = heldout(project, "tune", "--repeats", "1", "--target", "base", "--quiet").stdout

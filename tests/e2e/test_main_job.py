@@ -12,6 +12,7 @@ import time
 from collections import Counter
 from pathlib import Path
 
+import pytest
 from tests.e2e.conftest import heldout
 
 from heldout.brain import load_brain
@@ -113,6 +114,7 @@ def test_a_killed_job_ends_as_if_nothing_had_happened(project: Path, tmp_path: P
     assert "no job was stopped" in heldout(killed, "resume", check=False).stderr
 
 
+@pytest.mark.slow
 def test_policy_auto_says_so_everywhere(project: Path):
     """With --review auto the text, the ledger and the report say that no person accepted."""
     said = heldout(project, "tune", "--repeats", "2", "--review", "auto", "--quiet").stdout
@@ -138,6 +140,7 @@ def test_the_gate_command_refuses_and_passes(project: Path):
     assert "method.md:" in done.stdout
 
 
+@pytest.mark.slow
 def test_a_provider_that_is_away_is_invalid_and_never_a_wrong_answer(project: Path):
     """With nobody listening every investigation is invalid, the exit code is 1, and no fail is booked."""
     words = ("run", "--model", "openai/some-model@low", "--base-url", "http://127.0.0.1:9/v1",

@@ -69,6 +69,7 @@ def played(project: Path, home: Path, *command: str) -> str:
     return done.stdout
 
 
+@pytest.mark.slow
 @pytest.mark.prefect
 def test_threads_leave_the_rows_of_one_process(tmp_path: Path, expected: tuple[str, list[Any]]):
     """``python flows/run.py``: four shards in threads of the flow's process."""

@@ -82,6 +82,7 @@ def test_events_hold_names_and_counts_and_no_fact(scheduled: Any):
     assert row.proposal in text
 
 
+@pytest.mark.long
 def test_the_notification_of_the_docs_is_taken_by_the_server(served: Any):
     """The automation in docs/how-to/schedule.md is one; a trigger that there is not is refused."""
     text = (ROOT / "docs" / "how-to" / "schedule.md").read_text()

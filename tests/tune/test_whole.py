@@ -104,6 +104,7 @@ class Recorder:
         return await self.client.complete(request)
 
 
+@pytest.mark.slow
 def test_the_main_path_works_and_names_nothing(settings: Settings) -> None:
     """A real job ends in order; its proposal applies; no name of any world was sent."""
     train = cases(settings, "tiny", "train")
