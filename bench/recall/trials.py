@@ -185,7 +185,9 @@ def fragment_classes(facts: Facts, trials: int) -> list[Class]:
         bare = [one for one in map(without_names, pieces) if "it" in one.split() and facts.own(one)]
         made = [Trial(piece, piece, SENTENCE_HOSTS[0], PLAIN_SENTENCE) for piece in bare[:trials]]
         if made:
-            found.append(Class(f"words of the {source}, 'it' for names", "fragments", 0.98, made))
+            # Many log lines are the same in most incidents once names are out: a library's.
+            floor = None if source == "line of a log" else 0.98
+            found.append(Class(f"words of the {source}, 'it' for names", "fragments", floor, made))
     return found
 
 
