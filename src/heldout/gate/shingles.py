@@ -14,7 +14,8 @@ TITLE = 6
 """Content words of change titles."""
 
 _WORD = re.compile(r"[^\W_]+(?:'[a-z]+)?")
-_JOINED = re.compile(r"[^\s,;()\"'`]*\w[-_./:@=]\w[^\s,;()\"'`]*")
+_TOKEN = re.compile(r"[^\s,;()\"'`]+")
+_JOINED = re.compile(r"\w[-_./:@=]\w")
 _STOP_WORDS = (
     "a an the of to in on at by for from with without and or nor but if then than that this "
     "these those it its is are was were be been being am do does did have has had as into "
@@ -70,10 +71,14 @@ def shingles(text: str, size: int, known: Callable[[str], bool] | None = None) -
     for sentence in _sentences(text):
         found.update(_runs(_content_words(sentence), size))
         if known is not None:
-            plain = [word for word in _content_words(_JOINED.sub(" ", sentence))
-                     if known(word.text)]  # fmt: skip
-            found.update(_runs(plain, size))
+            words = _content_words(_TOKEN.sub(_unless_joined, sentence))
+            found.update(_runs([word for word in words if known(word.text)], size))
     return found
+
+
+def _unless_joined(token: re.Match[str]) -> str:
+    """A token, or a blank for one that is written like a name."""
+    return " " if _JOINED.search(token.group()) else token.group()
 
 
 def _sentences(text: str) -> Iterable[str]:
