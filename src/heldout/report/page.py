@@ -11,6 +11,7 @@ from markupsafe import Markup
 import heldout
 from heldout.compare.text import p_value, percent, points
 from heldout.drift import canary_note, canary_rows
+from heldout.markup import templates
 from heldout.report import rows
 from heldout.report.data import ReportData
 from heldout.report.figures import cost_figure, course_figure, incidents_figure, rates_figure
@@ -69,14 +70,8 @@ def render_html(data: ReportData) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters.update(
+    return templates(
+        Path(__file__).parent / "templates",
         visible=visible,
         p=p_value,
         rate=percent,
@@ -102,7 +97,6 @@ def _environment() -> jinja2.Environment:
         difflines=lambda text: _shown(rows.diff_lines(text)),
         oplines=lambda ops: _shown(rows.op_lines(ops)),
     )
-    return environment
 
 
 def _shown(lines: list[tuple[str, str]]) -> list[tuple[str, str]]:

@@ -11,6 +11,7 @@ from markupsafe import Markup
 
 import heldout
 from heldout.compare.text import p_value
+from heldout.markup import templates
 from heldout.overlays import alike
 from heldout.report.saving import write_page
 from heldout.score import Score
@@ -105,12 +106,4 @@ def _grid(table: Table, cells: Sequence[Cell]) -> list[tuple[str, list[tuple[str
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(Path(__file__).parent / "templates"),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
-    )
-    environment.filters.update(visible=visible, p=p_value)
-    return environment
+    return templates(Path(__file__).parent / "templates", visible=visible, p=p_value)

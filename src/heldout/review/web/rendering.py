@@ -8,6 +8,7 @@ from typing import Any
 
 import jinja2
 
+from heldout.markup import templates
 from heldout.terminal import visible
 
 _TEMPLATES = Path(__file__).parent / "templates"
@@ -33,14 +34,9 @@ def brief(sentence: str) -> str:
 
 @cache
 def _environment() -> jinja2.Environment:
-    environment = jinja2.Environment(
-        loader=jinja2.FileSystemLoader(_TEMPLATES),
-        autoescape=True,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        undefined=jinja2.StrictUndefined,
+    return templates(
+        _TEMPLATES,
+        visible=lambda text: visible(text, LONGEST),
+        short=lambda text: visible(text, SHORTER),
+        brief=brief,
     )
-    environment.filters["visible"] = lambda text: visible(text, LONGEST)
-    environment.filters["short"] = lambda text: visible(text, SHORTER)
-    environment.filters["brief"] = brief
-    return environment
