@@ -14,14 +14,17 @@ from typer.testing import CliRunner, Result
 from heldout.brain import write_brain
 from heldout.cli.main import app
 from heldout.errors import UsageError
+from heldout.pipeline.planning import transferring
+from heldout.score.size import Size
 from heldout.split import Split, write_split
 from heldout.store import Ledger, queries, remember_brain
 from heldout.store.transfers import transfers
 
 
 @pytest.fixture
-def project(tmp_path: Path) -> Path:
+def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A project with two tuned models and ten held-out incidents that nobody opens."""
+    monkeypatch.setattr(transferring, "size_of_half", lambda *_, **__: Size(8, 2))
     (tmp_path / "heldout.toml").write_text('name = "t"\nset = "small"\n')
     write_brain(BOTH, tmp_path / "brain")
     names = tuple(f"inc-{n:02}" for n in range(10))
@@ -52,10 +55,11 @@ def test_a_plan_says_what_it_costs_and_spends_nothing(project: Path):
     """Investigations, looks and what can be shown; no ledger is made for it."""
     said = heldout(project, ONE, TWO, "--plan", "--repeats", "2")
     text = " ".join(said.output.split())
-    assert "10 held-out incidents of small x 3 brains" in text
-    assert f"{ONE} 60 unknown unknown 1 of 5" in text
-    assert "over 4 tuned cells: 10 incidents: at least 8 fixed with none broken" in text
-    assert "no look was counted" in text
+    assert "set small: 8 held-out traps and 2 controls · 3 brains" in text
+    assert f"{ONE}, look 1 of 5 60 60 " in text
+    assert "unknown" in text
+    assert "over 4 tuned cells: 8 incidents: at least 8 fixed with none broken" in text
+    assert "Nothing was spent, opened or written." in text
     assert not (project / ".heldout").exists()
 
 
@@ -63,10 +67,17 @@ def test_a_plan_knows_earlier_looks_and_leaves_the_ledger_alone(project: Path):
     """What was opened before counts, and planning adds neither a look nor a table."""
     keep(project)
     said = heldout(project, ONE, "--plan")
-    assert "2 of 5" in said.output
+    assert "look 2 of 5" in said.output
     with Ledger.open(project / ".heldout" / "ledger.duckdb") as ledger:
         assert queries.looks(ledger, ONE) == {"inc-03": 1}
         assert len(transfers(ledger)) == 1
+
+
+def test_a_plan_of_the_train_half_looks_at_nothing(project: Path):
+    """On train no look is used, and the train half's own traps are counted."""
+    said = " ".join(heldout(project, ONE, TWO, "--plan", "--train").output.split())
+    assert "0 train traps and 0 controls" in said
+    assert "look 1" not in said
 
 
 def test_a_finished_table_is_shown_in_three_forms(project: Path):

@@ -49,14 +49,14 @@ def transfer_now(
 
 def transfer_cost(settings: Settings, asked: Asked) -> str:
     """What a table would cost and could show; nothing is played, opened or written."""
+    from heldout.pipeline.planning import plan_transfer, render_plan
     from heldout.store import Ledger
-    from heldout.transfer import estimate, render_estimate
 
     if not settings.ledger.is_file():
-        return render_estimate(estimate(settings, None, asked))
+        return render_plan(plan_transfer(settings, None, asked))
     with Ledger.open(settings.ledger, read_only=True) as ledger:
         asked = replace(asked, models=_columns(settings, ledger, asked))
-        return render_estimate(estimate(settings, ledger, asked))
+        return render_plan(plan_transfer(settings, ledger, asked))
 
 
 def transfer_of(settings: Settings, name: str = "") -> Tabled:

@@ -4,25 +4,21 @@
 process or over train in this one, and keeps the table in the ledger.
 """
 
-from heldout.transfer.estimate import Estimate, estimate
 from heldout.transfer.job import Asked, stored, transfer
 from heldout.transfer.lineup import Lineup, line_up
 from heldout.transfer.table import Carried, Cell, Column, Table, carried, read_table
-from heldout.transfer.text import render_estimate, render_markdown, render_table
+from heldout.transfer.text import render_markdown, render_table
 
 __all__ = [
     "Asked",
     "Carried",
     "Cell",
     "Column",
-    "Estimate",
     "Lineup",
     "Table",
     "carried",
-    "estimate",
     "line_up",
     "read_table",
-    "render_estimate",
     "render_markdown",
     "render_table",
     "stored",

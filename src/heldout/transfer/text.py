@@ -6,7 +6,6 @@ import textwrap
 
 from heldout.compare.text import p_value, table
 from heldout.terminal import visible
-from heldout.transfer.estimate import Estimate
 from heldout.transfer.table import Carried, Cell, Column, Table, carried
 
 _WIDTH = 96
@@ -162,27 +161,3 @@ def _said(cell: Cell) -> list[str]:
     solved, *against = cell_words(cell)
     controls = f"controls {cell.controls_solved} of {cell.controls}"
     return [f"{solved} traps", *filter(None, (*against, cell.word)), controls]
-
-
-def render_estimate(found: Estimate) -> str:
-    """What a table would cost and what it can show, before anything is spent."""
-    half = "held-out" if found.half == "test" else "train"
-    rows: list[tuple[str, ...]] = [("model", "investigations", "tokens", "USD", "looks")]
-    for one in found.columns:
-        looks = "none" if found.half == "train" else f"{one.opened + 1} of {found.look_budget}"
-        tokens = "unknown" if one.tokens is None else f"{one.tokens:,}".replace(",", " ")
-        usd = "unknown" if one.usd is None else f"{one.usd:.2f}"
-        rows.append((visible(one.model, 80), str(one.investigations), tokens, usd, looks))
-    arms = ", ".join(row_name(owner) for owner in ("", *found.owners))
-    known = "" if found.traps is not None else "; it takes all of them for traps"
-    lines = [
-        f"{found.incidents} {half} incidents of {visible(found.set, 80)} x {1 + len(found.owners)} "
-        f"brains ({arms}) x {found.repeats} repeats, for each model:",
-        table(rows),
-        f"Tokens and USD go by the model's earlier investigations here; at most "
-        f"{found.max_tokens:,} tokens each.".replace(",", " "),
-        f"What one cell can show, over {len(found.owners) * len(found.columns)} tuned cells: "
-        f"{found.detectable.sentence()}{known}.",
-        "Nothing was played and no look was counted.",
-    ]
-    return "\n".join(textwrap.fill(line, _WIDTH) if "\n" not in line else line for line in lines)

@@ -7,12 +7,14 @@ from heldout.pipeline.planning.asking import scoring_plan, tuning_plan
 from heldout.pipeline.planning.scoring import plan_scoring
 from heldout.pipeline.planning.stage import Plan, Stage
 from heldout.pipeline.planning.text import render_plan
+from heldout.pipeline.planning.transferring import plan_transfer
 from heldout.pipeline.planning.tuning import plan_tuning
 
 __all__ = [
     "Plan",
     "Stage",
     "plan_scoring",
+    "plan_transfer",
     "plan_tuning",
     "render_plan",
     "scoring_plan",
