@@ -233,7 +233,7 @@ def test_packs_are_chosen_by_name(small_dir: Path):
     names = [spec.name for spec in open_interface("git+native").tool_specs()]
     assert names[0] == "search_entities"
     assert names[-2:] == ["git", "submit_diagnosis"]
-    for wrong in ("", "helm", "git,git", ","):
+    for wrong in ("", "helm", "git,git", ",", "core,native"):
         with pytest.raises(UsageError):
             open_interface(wrong)
 

@@ -87,6 +87,8 @@ def open_interface(tools: str = "native") -> Interface:
         raise UsageError(
             f"'{tools[:60]}' does not name each pack once", mend=f"Packs: {', '.join(PACKS)}"
         )
+    if {"native", "core"} <= set(packs):
+        raise UsageError("'core' is a part of 'native'", mend="Name one of the two")
     if "promql" in packs:
         import_module("heldout.graph.packs.promql").parser()
     return WorldInterface() if packs == ("native",) else WorldTools(packs)
