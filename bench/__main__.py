@@ -17,6 +17,7 @@ NOT_BY_DEFAULT = {
     "evidence",
     "figures",
     "performance",
+    "real",
     "recall",
     "second_model",
 }

@@ -40,12 +40,17 @@ SHARES: tuple[tuple[str, Count], ...] = (
 
 def main() -> None:
     """Rewrite the part of the page between its marks, and print it."""
+    if len(sys.argv) != 4:
+        sys.exit(f"usage: python -m bench.real LEDGER SCORE NAME\n\n{__doc__}")
     ledger_path, wanted, name = Path(sys.argv[1]), sys.argv[2], sys.argv[3]
     with Ledger.open(ledger_path, read_only=True) as ledger:
         found = read_score(score(ledger, wanted).result)
-        played = [one for run in found.runs for one in outcomes(ledger, run)]
+        every = [one for run in found.runs for one in outcomes(ledger, run)]
+        played = [one for one in every if one.arm in ARMS]
         text = "\n".join([*table(found, played), "", note(found, played, name), ""])
     old = PAGE.read_text(encoding="utf-8")
+    if not MARKS.search(old):
+        sys.exit(f"error: {PAGE.name} has no marks to write between")
     PAGE.write_text(MARKS.sub(lambda m: m.group(1) + text + m.group(2), old), encoding="utf-8")
     print(text)
 
@@ -80,7 +85,7 @@ def footprints(played: Iterable[Outcome]) -> dict[str, dict[str, list[Footprint]
     """The counts of every valid investigation, by arm and incident."""
     found: dict[str, dict[str, list[Footprint]]] = {arm: defaultdict(list) for arm in ARMS}
     for one in played:
-        if one.arm in found and one.trace is not None and not one.reason:
+        if one.trace is not None and not one.reason:
             found[one.arm][one.incident].append(footprint(one.trace))
     return found
 
