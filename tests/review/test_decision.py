@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import subprocess
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from tests.review import tiny
 
 from heldout.brain import Brain, load_brain, write_brain
 from heldout.edit import Edit, Op, apply_edits, diff, diff_hash
@@ -19,33 +19,17 @@ from heldout.review import (
     release,
     revert,
 )
-from heldout.settings import Settings, load_settings
-from heldout.split import Split, write_split
+from heldout.settings import Settings
 from heldout.store import Ledger, remember_brain
 from heldout.store.queries import decisions, proposals, releases
 
-BEFORE = Brain(files={"method.md": "# Method\nLook at errors.\n"}, load=("method.md",))
+project, ledger = tiny.project, tiny.ledger
+BEFORE = tiny.BEFORE
 EDITS = (
     Edit((Op("method.md", "append", text="Ask when the value became what it is."),), "origin"),
     Edit((Op("method.md", "append", text="Read the diff before naming a change."),), "diff"),
 )
 WHO = Reviewer("kim", "reads well")
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Settings:
-    """A project with a brain and an empty ledger."""
-    (tmp_path / "heldout.toml").write_text('name = "t"\nset = "tiny"\n')
-    write_brain(BEFORE, tmp_path / "brain")
-    write_split(Split("tiny", ("inc-aaaa",), ("inc-bbbb",)), tmp_path / "datasets" / "tiny")
-    return load_settings(tmp_path)
-
-
-@pytest.fixture
-def ledger(project: Settings) -> Iterator[Ledger]:
-    """The project's ledger, open."""
-    with Ledger.open(project.ledger) as opened:
-        yield opened
 
 
 def propose(ledger: Ledger, *, spoil: bool = False) -> str:

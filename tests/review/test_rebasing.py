@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from pathlib import Path
 from typing import Any, ClassVar
 
 import pytest
+from tests.review import tiny
 
 from heldout.brain import APPEND, Brain, load_brain, write_brain
 from heldout.edit import diff, diff_hash
@@ -16,12 +15,12 @@ from heldout.overlays import read_by
 from heldout.pipeline.stages import _require_own_overlay
 from heldout.pipeline.verbs import Scoring, _brains
 from heldout.review import Reviewer, accept, project_status, release, revert, score_of
-from heldout.settings import Settings, load_settings
-from heldout.split import Split, write_split
+from heldout.settings import Settings
 from heldout.store import Ledger, remember_brain
 from heldout.store.queries import decisions
 
-BEFORE = Brain(files={"method.md": "# Method\nLook at errors.\n"}, load=("method.md",))
+project, ledger = tiny.project, tiny.ledger
+BEFORE = tiny.BEFORE
 WHO = Reviewer("kim", "reads well")
 ONE, TWO = "openai/one@low", "openai/two@low"
 FILES = {
@@ -58,22 +57,6 @@ def gate(monkeypatch: pytest.MonkeyPatch) -> type[Gate]:
     monkeypatch.setattr("heldout.review.rebasing.GateProcess", Gate)
     monkeypatch.setattr(Gate, "asked", [])
     return Gate
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Settings:
-    """A project with a brain and an empty ledger."""
-    (tmp_path / "heldout.toml").write_text('name = "t"\nset = "tiny"\n')
-    write_brain(BEFORE, tmp_path / "brain")
-    write_split(Split("tiny", ("inc-aaaa",), ("inc-bbbb",)), tmp_path / "datasets" / "tiny")
-    return load_settings(tmp_path)
-
-
-@pytest.fixture
-def ledger(project: Settings) -> Iterator[Ledger]:
-    """The project's ledger, open."""
-    with Ledger.open(project.ledger) as opened:
-        yield opened
 
 
 def tuned(model: str) -> Brain:

@@ -2,39 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import Any
 
-import pytest
+from tests.review import tiny
 
-from heldout.brain import Brain, write_brain
 from heldout.cli.status import render
 from heldout.review import Beside, ModelStatus, project_status
-from heldout.settings import Settings, load_settings
-from heldout.split import Split, write_split
+from heldout.settings import Settings
 from heldout.store import Ledger
 
+project, ledger = tiny.project, tiny.ledger
 SIM, REAL = "sim/anchored@low", "openai/gpt-x@low"
 DAY = 86_400_000_000
 NOW = int(datetime(2026, 3, 9, 9, 0, tzinfo=UTC).timestamp() * 1e6)
-
-
-@pytest.fixture
-def project(tmp_path: Path) -> Settings:
-    """A project with a brain and one held-out incident."""
-    (tmp_path / "heldout.toml").write_text('name = "t"\nset = "tiny"\n')
-    write_brain(Brain({"method.md": "# Method\n"}, ("method.md",)), tmp_path / "brain")
-    write_split(Split("tiny", ("inc-aaaa",), ("inc-bbbb",)), tmp_path / "datasets" / "tiny")
-    return load_settings(tmp_path)
-
-
-@pytest.fixture
-def ledger(project: Settings) -> Iterator[Ledger]:
-    """An open ledger."""
-    with Ledger.open(project.ledger) as opened:
-        yield opened
 
 
 def job(name: str, status: str, at: int, **changes: Any) -> dict[str, Any]:

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-import os
-import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from run_cut import heldout, make
 
 from heldout.run import outcomes
-from heldout.scaffold import make_project
-from heldout.split import Split, read_split, write_split
 from heldout.store import Ledger, queries
 
 DEMO = Path(__file__).resolve().parents[2] / "datasets" / "demo"
@@ -21,29 +16,7 @@ DEMO = Path(__file__).resolve().parents[2] / "datasets" / "demo"
 @pytest.fixture(scope="module")
 def project(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A project with one train incident of the demo's set."""
-    home = tmp_path_factory.mktemp("run") / "project"
-    make_project(home)
-    target = home / "datasets" / "incidents"
-    chosen = read_split(DEMO).train[0]
-    shutil.copy(DEMO / "specs" / f"{chosen}.toml", target / "specs")
-    shutil.copy(DEMO / "alerts" / f"{chosen}.md", target / "alerts")
-    write_split(Split("incidents", (chosen,), ()), target)
-    return home
-
-
-def heldout(project: Path, *words: str, code: int = 0) -> str:
-    """Run the command; what it prints, or on an error what it says."""
-    done = subprocess.run(
-        [sys.executable, "-m", "heldout.cli.main", *words],
-        cwd=project,
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr if code else done.stdout
+    return make(tmp_path_factory.mktemp("run") / "project", 1)
 
 
 def count(project: Path, run: str) -> int:

@@ -11,42 +11,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from run_cut import heldout, make
 
 from heldout.run import outcomes
-from heldout.scaffold import make_project
-from heldout.split import Split, read_split, write_split
 from heldout.store import Ledger, queries
 
 ROOT = Path(__file__).resolve().parents[2]
 DEMO = ROOT / "datasets" / "demo"
 REPEATS = 3
-
-
-def make(home: Path) -> Path:
-    """A project with two train incidents of the demo's set."""
-    make_project(home)
-    target = home / "datasets" / "incidents"
-    chosen = read_split(DEMO).train[:2]
-    for name in chosen:
-        shutil.copy(DEMO / "specs" / f"{name}.toml", target / "specs")
-        shutil.copy(DEMO / "alerts" / f"{name}.md", target / "alerts")
-    write_split(Split("incidents", chosen, ()), target)
-    return home
-
-
-def heldout(project: Path, *words: str, code: int = 0) -> str:
-    """Run the command; what it prints, or on an error what it says."""
-    done = subprocess.run(
-        [sys.executable, "-m", "heldout.cli.main", *words],
-        cwd=project,
-        env=os.environ,
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == code, done.stdout + done.stderr
-    assert "Traceback" not in done.stderr
-    return done.stderr if code else done.stdout
 
 
 def rows(project: Path, run: str) -> list[Any]:
@@ -65,7 +37,7 @@ def rows(project: Path, run: str) -> list[Any]:
 @pytest.fixture(scope="module")
 def alone(tmp_path_factory: pytest.TempPathFactory) -> tuple[Path, str, list[Any]]:
     """A project, its run in one process, and the run's rows."""
-    home = make(tmp_path_factory.mktemp("workers") / "alone")
+    home = make(tmp_path_factory.mktemp("workers") / "alone", 2)
     run = heldout(home, "run", "--repeats", str(REPEATS), "--quiet").split()[1]
     return home, run, rows(home, run)
 
