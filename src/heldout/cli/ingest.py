@@ -18,7 +18,9 @@ def kubernetes(
     graft: Annotated[
         str, typer.Option("--graft", metavar="SET", help="Append an incident to this set.")
     ] = "",
-    side: Annotated[str, typer.Option("--side", help="train or test.")] = "test",
+    side: Annotated[
+        str, typer.Option("--side", help="train or test, for a new group; default: the smaller.")
+    ] = "",
     fault: Annotated[
         str, typer.Option("--fault", help="Which fault; default: one that fits.")
     ] = "",
@@ -36,10 +38,10 @@ def kubernetes(
     from heldout.terminal import clean
 
     sides: dict[str, Literal["train", "test"]] = {"train": "train", "test": "test"}
-    if side not in sides:
+    if side and side not in sides:
         raise UsageError(f"no side '{side}'", mend="Say train or test")
     settings = load_settings(project) if graft else None
-    wanted = Graft(graft, sides[side], fault, seed) if graft else None
+    wanted = Graft(graft, sides.get(side), fault, seed) if graft else None
     typer.echo(clean(ingest_kubernetes(settings, path, wanted)))
 
 

@@ -2,30 +2,27 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heldout.errors import IngestError, SpecError
+from heldout.errors import IngestError
 from heldout.settings import Settings
 from heldout.split import Side
 
 if TYPE_CHECKING:
     from heldout.graph.topology import Topology
-    from heldout.truth import Spec
-
-ATTEMPTS = 12
-"""Seeds tried until a fault finds a place and the validity gate is content."""
-TRAPS = ("latent_cause", "onset_decoy", "change_noise")
 
 
 @dataclass(frozen=True, slots=True)
 class Graft:
-    """What incident to lay over an import; ``fault`` empty tries each in order of name."""
+    """What incident to lay over an import; ``fault`` empty tries each in order of name.
+
+    ``side`` is followed only where nothing in the set resembles the incident.
+    """
 
     set: str
-    side: Side = "test"
+    side: Side | None = None
     fault: str = ""
     seed: int = 1
 
@@ -44,77 +41,30 @@ def ingest_kubernetes(settings: Settings | None, path: Path, graft: Graft | None
     lines = imported.report.lines()
     if graft is None or settings is None:
         return "\n".join(lines)
-    spec, made_lines = _grafted(settings, kubernetes.topology(imported), path, graft)
-    return "\n".join([*lines, *made_lines, f"Next: heldout run --set {graft.set}" * bool(spec)])
+    made = _grafted(settings, kubernetes.topology(imported), path, graft)
+    return "\n".join([*lines, *made, f"Next: heldout run --set {graft.set}"])
 
 
-def _grafted(
-    settings: Settings, topology: Topology, path: Path, graft: Graft
-) -> tuple[Spec, list[str]]:
-    from heldout.build import append_incident
-    from heldout.build.validity import Subject, findings
-    from heldout.simulate.grafting import graft as lay_over
+def _grafted(settings: Settings, topology: Topology, path: Path, graft: Graft) -> list[str]:
+    from heldout.build.grafts import GraftPlan, graft_faults
     from heldout.split import HeldoutAccess, declare_process
 
     declare_process("intake")
-    named = [graft.fault] if graft.fault else _changes()
-    reasons: list[str] = []
-    for fault in named:
-        for attempt in range(ATTEMPTS):
-            spec = _spec(fault, path, graft, attempt)
-            try:
-                made = lay_over(topology, spec)
-            except SpecError as error:  # It finds no place here, and no other seed gives it one.
-                reasons.append(error.sentence())
-                break
-            wrong = findings(Subject(spec, made))
-            if wrong:
-                reasons.append(f"{fault}: {wrong[0]}")
-                continue
-            pinned = append_incident(settings, graft.set, spec, made, graft.side, HeldoutAccess())
-            where = f"set {graft.set}, {graft.side} side"
-            return pinned, [f"grafted incident {pinned.id} onto {topology.name} ({where})"]
-    raise IngestError(
-        f"no fault fits this material; the last reason: {reasons[-1] if reasons else 'none'}",
-        where=str(path),
-        mend="Name another --fault, or material with Services that call each other",
-    )
-
-
-def _changes() -> list[str]:
-    """The faults that a change of somebody's explains, in order of name."""
-    from heldout.simulate.fault import faults
-
-    return [name for name, fault in sorted(faults().items()) if fault.cause == "change"]
-
-
-def _spec(fault: str, path: Path, graft: Graft, attempt: int) -> Spec:
-    from heldout.simulate import GENERATOR
-    from heldout.simulate.fault import faults
-    from heldout.truth import Spec
-
-    known = faults()
-    if fault not in known:
-        raise SpecError(f"there is no fault '{fault}'", mend=f"Known: {', '.join(sorted(known))}")
-    seed = _number("graft", fault, graft.seed, attempt, graft.set) % 2**48
-    name = _number("id", seed)
-    return Spec(
-        id=f"inc-{name % 16**6:06x}",
-        kind="trap",
-        domain=known[fault].domain,
-        family=known[fault].family,
-        fault=fault,
-        traps=TRAPS,
-        group=f"overlay-{fault}",
-        generator=GENERATOR,
-        seed=seed,
-        canary=f"{_number('canary', seed):032x}"[:32],
-        knobs={"latency_days": 4.0, "decoys": 2, "noise": 1.5, "log_lines": 60_000},
-        origin="overlay",
+    plan = GraftPlan(
+        set=graft.set,
         source=f"kubernetes manifests, folder {path.resolve().name}",
+        faults=(graft.fault,) if graft.fault else (),
+        side=graft.side,
+        seed=graft.seed,
+        first=True,
     )
-
-
-def _number(*parts: object) -> int:
-    text = "\0".join(str(part) for part in parts)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
+    done = graft_faults(settings, topology, plan, HeldoutAccess())
+    if not done.made:
+        reasons = list(done.refused.values())
+        raise IngestError(
+            f"no fault fits this material; the last reason: {reasons[-1] if reasons else 'none'}",
+            where=str(path),
+            mend="Name another --fault, or material with Services that call each other",
+        )
+    done.refused.clear()
+    return done.lines(topology.name)
