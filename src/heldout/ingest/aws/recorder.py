@@ -8,12 +8,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from heldout.ingest.cloud.forms import pick, text
 from heldout.ingest.cloud.record import Place, Record, generic_record, read_record
 from heldout.ingest.cloud.shape import arn_parts, by_recorded
+from heldout.ingest.cloud.times import moment
 
 _LISTS = ("configurationItems", "baseConfigurationItems", "BaseConfigurationItems")
 _TEXTS = ("invokingEvent", "Message", "message")
@@ -126,20 +126,6 @@ def _opened(value: Any) -> Any:
         decoded = _decoded(value)
         return value if decoded is None else decoded
     return value
-
-
-def moment(value: Any) -> int | None:
-    """A time in microseconds, from ISO text or seconds since the epoch."""
-    if isinstance(value, int | float) and not isinstance(value, bool):
-        return int(value * 1_000_000) if 0 < value < 1e11 else None
-    if not isinstance(value, str) or not value:
-        return None
-    try:
-        found = datetime.fromisoformat(value)
-    except ValueError:
-        return None
-    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found
-    return int(found.timestamp() * 1_000_000)
 
 
 def record_of(one: Moment) -> Record | None:

@@ -7,7 +7,7 @@ is known of account, region, zone or cluster contradicts. An id that fits severa
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
@@ -68,6 +68,24 @@ class Draft(Protocol):
         confidence: float = 1.0,
         source: str = "k8s",
     ) -> None: ...
+
+
+class ChangingDraft(Draft, Protocol):
+    """A draft that also takes changes."""
+
+    def change(
+        self,
+        key: str,
+        ts: int,
+        type: str,
+        *,
+        actor: str = "",
+        actor_kind: str = "person",
+        source: str,
+        summary: str,
+        targets: Sequence[str] = (),
+        diffs: Sequence[tuple[str, str, Any, Any]] = (),
+    ) -> str: ...
 
 
 class _Known(NamedTuple):
