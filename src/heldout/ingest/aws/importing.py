@@ -36,17 +36,16 @@ def import_aws(path: Path, draft: ChangingDraft, estate: Estate, *, account: str
     for relative, full in files:
         folder = str(PurePosixPath(relative).parent)
         hint = hint_of(relative, callers.get(folder) or account)
-        count, detail, found = 0, "", "read"
+        count, detail, found = 0, "", "no object"
         try:
             check_file(full, path)
             for raw in parts_of(full):
-                count += _read(raw, hint, inventory)
+                told = _read(raw, hint, inventory)
+                if told is not None:
+                    count, found = count + told, "read"
         except Skipped as error:
-            found, detail = (
-                (found, f"cut: {error.detail}") if count else (error.outcome, error.detail)
-            )
-        if not count and found == "read":
-            found = "no object"
+            detail = f"cut: {error.detail}" if count else error.detail
+            found = found if count else error.outcome
         outcome.files.append((relative, found, count, detail))
     inventory.finish()
     outcome.counts = inventory.counts
@@ -54,8 +53,8 @@ def import_aws(path: Path, draft: ChangingDraft, estate: Estate, *, account: str
     return outcome
 
 
-def _read(raw: Any, hint: Hint, inventory: Inventory) -> int:
-    """Read one document, or a part of one; how many items it held."""
+def _read(raw: Any, hint: Hint, inventory: Inventory) -> int | None:
+    """Read one document, or a part of one; how many items it held, ``None`` where it is neither."""
     count = 0
     for item in items_of(raw):
         one = read_moment(item, hint.place)

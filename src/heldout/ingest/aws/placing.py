@@ -40,14 +40,15 @@ class Inventory:
         self._asked: set[tuple[str, str, str]] = set()
         self.counts = Counts()
 
-    def answer(self, found: Iterable[Found]) -> int:
-        """Place the items of one answer; how many were read."""
-        count = 0
+    def answer(self, found: Iterable[Found]) -> int | None:
+        """Place the items of one answer; how many were read, ``None`` where it answers nothing."""
+        count: int | None = None
         for one in found:
             if isinstance(one, Listed):
                 self._listed(one)
+                count = count or 0
             else:
-                count += self._item(one)
+                count = (count or 0) + self._item(one)
         return count
 
     def _listed(self, one: Listed) -> None:

@@ -125,7 +125,8 @@ class Estate:
         self._by_id: defaultdict[tuple[str, str], list[_Known]] = defaultdict(list)
         self._kinds: dict[str, str] = {}
         self._hosts: dict[str, str] = {}
-        self._placed: set[tuple[str, str]] = set()
+        self._placed: set[tuple[str, str, str]] = set()
+        self._homes: dict[tuple[str, str], str] = {}
         self._references: list[tuple[str, Reference, Seen, Place]] = []
         self._names: list[tuple[str, str, Seen]] = []
         self._parts: list[tuple[Part, Seen, Place]] = []
@@ -229,19 +230,24 @@ class Estate:
             ("cloud_id", self._draft.redactor.text(identity.local)),
             ("cloud_within", identity.within),
         ):
-            if value and (entity, field) not in self._placed:
-                self._placed.add((entity, field))
+            # The type is told by each side: it says that a resource without fields is there.
+            key = (entity, field, seen.side if field == "cloud_type" else "")
+            if value and key not in self._placed:
+                self._placed.add(key)
                 self._fact(entity, field, value, seen)
                 if field in ("account", "region"):
                     self._edge(entity, "part_of", self._home(field, value, seen), seen)
 
     def _home(self, field: str, value: str, seen: Seen) -> str:
+        if (field, value) in self._homes:
+            return self._homes[field, value]
         kind = "CloudAccount" if field == "account" else "Region"
         home = self._draft.entity(
             kind, value, name=value, facts={"provider": "aws"},
             provenance=seen.provenance, source=seen.source,
         )  # fmt: skip
         self._kinds[home] = kind
+        self._homes[field, value] = home
         return home
 
     def part(self, part: Part, seen: Seen, place: Place) -> None:

@@ -14,7 +14,9 @@ Side = Literal["declared", "running"]
 
 MAX_GENERIC_FIELDS = 30
 _LONGEST_GENERIC = 500
-_VOLATILE = re.compile(r"(?i)(user_?data|_?base64|private_?key|password|_body$|template_body|^id$)")
+_VOLATILE = re.compile(
+    r"(?i)(user_?data|_?base64|private_?key|password|_body$|template_body|^id$|^arn$)"
+)
 
 
 class Place(NamedTuple):
@@ -94,7 +96,7 @@ def read_record(
     fields = {
         **shape.fields(attributes, declared=declared),
         **{f"refers.{snake(ref.to)}": [] for ref in shape.refs if _empty(ref, attributes, at)},
-        **_referred(references),
+        **_referred(shape, references),
     }
     return Record(identity, shape.kind, title[:200], side, fields, references)
 
@@ -146,13 +148,16 @@ def _references(shape: Shape, attributes: Attributes, at: int) -> Iterator[Refer
 def _empty(ref: Ref, attributes: Attributes, at: int) -> bool:
     """Whether the list that a reference is read from is there and holds nothing."""
     path = ref.declared if at == 0 else ref.running
-    return bool(path) and dig(attributes, path) == []
+    return ref.told and bool(path) and dig(attributes, path) == []
 
 
-def _referred(references: tuple[Reference, ...]) -> dict[str, list[str]]:
+def _referred(shape: Shape, references: tuple[Reference, ...]) -> dict[str, list[str]]:
     """What is referred to as a field, by the shape referred to, so that it can be compared."""
+    untold = {ref.to for ref in shape.refs if not ref.told}
     found: dict[str, set[str]] = {}
     for one in references:
+        if one.to in untold:
+            continue
         target = shapes().get(one.to)
         local = target.local_id(one.value) if target else one.value
         found.setdefault(f"refers.{snake(one.to)}", set()).add(local)

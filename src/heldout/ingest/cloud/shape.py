@@ -43,6 +43,8 @@ class Ref(NamedTuple):
     declared: str
     running: str
     inverse: bool = False
+    told: bool = True
+    """Whether what is referred to is a field too, so that it is compared."""
 
 
 def refers(predicate: str, to: str, path: str, *, inverse: bool = False) -> Ref:
@@ -94,9 +96,9 @@ class Shape:
         parts = found.split(":", 5)
         if found.startswith("arn:") and len(parts) == 6:
             found = parts[5]
-            fixed = self.path.split("{id}")[0]
-            if fixed and found.startswith(fixed):
-                found = found[len(fixed) :]
+        fixed = self.path.split("{id}")[0]
+        if len(fixed) > 1 and found.startswith(fixed):
+            found = found[len(fixed) :]
         return self.local(found) if self.local else found
 
 

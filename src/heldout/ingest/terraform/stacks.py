@@ -9,7 +9,20 @@ from typing import NamedTuple
 from heldout.ingest.terraform.document import Document
 
 _PLAIN_NAMES = frozenset(
-    {"terraform", "plan", "tfplan", "state", "default", "terraform_plan", "terraform_state", "show"}
+    {
+        "terraform",
+        "plan",
+        "tfplan",
+        "state",
+        "default",
+        "terraform_plan",
+        "terraform_state",
+        "show",
+        "apply",
+        "terraform_apply",
+        "terraform-apply",
+        "terraform-plan",
+    }
 )
 _SUFFIXES = (".json", ".tfstate", ".backup", ".tfplan", ".jsonl", ".log")
 
@@ -33,7 +46,7 @@ def stack_name(path: str, root: str) -> str:
     return f"{folder}/{stem}" if folder else stem
 
 
-def current(found: Iterable[Dated]) -> tuple[list[Dated], dict[str, str]]:
+def current(dated: Iterable[Dated]) -> tuple[list[Dated], dict[str, str]]:
     """The documents that count, and why each other does not, by path.
 
     Of the states of one lineage the one with the highest serial counts, of equal ones the first.
@@ -41,7 +54,7 @@ def current(found: Iterable[Dated]) -> tuple[list[Dated], dict[str, str]]:
     best: dict[str, Dated] = {}
     kept: list[Dated] = []
     passed: dict[str, str] = {}
-    for one in sorted(found, key=lambda one: one.path):
+    for one in sorted(dated, key=lambda one: one.path):
         lineage = one.document.lineage
         if one.document.what == "plan" or not lineage:
             kept.append(one)
@@ -56,4 +69,6 @@ def current(found: Iterable[Dated]) -> tuple[list[Dated], dict[str, str]]:
                 f"serial {older.document.serial} of a state that {newer.path} has "
                 f"with serial {newer.document.serial}"
             )
-    return sorted([*kept, *best.values()], key=lambda one: one.path), passed
+    # States first: what a plan means to do is told of what they declare.
+    found = sorted([*kept, *best.values()], key=lambda one: (one.document.what == "plan", one.path))
+    return found, passed

@@ -49,7 +49,7 @@ SHAPES = (
         ),
         refs=(
             Ref("grants", "IamPolicy", "managed_policy_arns",
-                "attached_managed_policies[].policy_arn", inverse=True),
+                "attached_managed_policies[].policy_arn", inverse=True, told=False),
         ),
     ),
     Shape(
