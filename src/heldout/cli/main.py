@@ -16,6 +16,7 @@ from heldout.cli import (
     check,
     compare,
     doctor,
+    drift,
     export,
     ingest,
     init,
@@ -48,7 +49,7 @@ app = typer.Typer(
 )
 
 VERBS = (init, doctor, build, ingest, run_verb, work, tune, resume, check, allow, review, release,
-         score, transfer, canary, report, compare, judge, show, usage, export, serve,
+         score, transfer, canary, drift, report, compare, judge, show, usage, export, serve,
          status)  # fmt: skip
 for module in VERBS:
     module.register(app)
