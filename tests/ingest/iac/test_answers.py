@@ -75,6 +75,20 @@ def test_a_path_tells_account_region_and_call(path: str, account: str, region: s
     assert not key or hint.key == key
 
 
+@pytest.mark.parametrize(
+    "raw",
+    [
+        {"eventName": "RunInstances", "responseElements": {"Vpcs": [{"VpcId": "vpc-1"}]}},
+        {"detail-type": "x", "detail": {"findings": [{"Id": "1"}]}},
+        {"Records": [{"eventName": "RunInstances", "id": "1"}]},
+        {"wrapped": {"Vpcs": [{"VpcId": "vpc-1"}]}},
+    ],
+)
+def test_an_event_is_no_inventory(raw):
+    """What an event carries was asked or answered then; nothing runs by it."""
+    assert list(read_answer(raw, Hint(HERE))) == []
+
+
 def test_every_answer_gives_its_items():
     """Lists, nested reservations, bare names and attribute maps all come as items of a key."""
     found = [one for name, raw in answers().items() for one in read_answer(raw, Hint(HERE))]

@@ -23,7 +23,10 @@ _BARE = {
     "clusters": ("cluster", "name"),
 }  # fmt: skip
 """Keys of lists of names: what is listed, and the key that its name stands under elsewhere."""
-_PLAIN = frozenset({"ResponseMetadata", "Owner", "ConsistencyToken", "RequestId"})
+_PLAIN = frozenset({"ResponseMetadata", "Owner", "ConsistencyToken", "RequestId", "Records"})
+_WRAPPERS = frozenset({"DistributionList"})
+_EVENT = frozenset({"eventName", "eventSource", "eventVersion", "detail-type"})
+"""Keys of events: what they carry was asked or answered then, and is no inventory."""
 _ITEMS = (
     ("ApiId", "Apis"), ("apiKeySource", "rest_apis"), ("endpointConfiguration", "rest_apis"),
     ("DistributionConfig", "distributions"), ("DomainName", "distributions"),
@@ -89,7 +92,7 @@ def read_answer(raw: Any, hint: Hint, depth: int = 0) -> Iterator[Found]:
         else:
             yield from _by_arn(raw, hint)
         return
-    if not isinstance(raw, Mapping) or depth > MAX_DEPTH:
+    if not isinstance(raw, Mapping) or depth > MAX_DEPTH or _EVENT & raw.keys():
         return
     whole = not any(raw.get(key) for key in _PAGED)
     for key, value in raw.items():
@@ -105,8 +108,12 @@ def read_answer(raw: Any, hint: Hint, depth: int = 0) -> Iterator[Found]:
             yield from _list(key, value, hint, whole=whole)
         elif isinstance(value, Mapping) and key in by_listed():
             yield Item(key, value, hint.place)
-        elif isinstance(value, Mapping):
+        elif isinstance(value, Mapping) and (key in _WRAPPERS or _names_place(key)):
             yield from read_answer(value, _inside(key, hint), depth + 1)
+
+
+def _names_place(key: str) -> bool:
+    return bool(_ACCOUNT.fullmatch(key) or region_of(key))
 
 
 def _inside(key: str, hint: Hint) -> Hint:

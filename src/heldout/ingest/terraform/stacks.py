@@ -49,14 +49,15 @@ def stack_name(path: str, root: str) -> str:
 def current(dated: Iterable[Dated]) -> tuple[list[Dated], dict[str, str]]:
     """The documents that count, and why each other does not, by path.
 
-    Of the states of one lineage the one with the highest serial counts, of equal ones the first.
+    Of the states of one lineage in one folder the one with the highest serial counts, of equal
+    ones the first. In different folders both count: a lineage is copied with a stack.
     """
-    best: dict[str, Dated] = {}
+    best: dict[tuple[str, str], Dated] = {}
     kept: list[Dated] = []
     passed: dict[str, str] = {}
     for one in sorted(dated, key=lambda one: one.path):
-        lineage = one.document.lineage
-        if one.document.what == "plan" or not lineage:
+        lineage = (str(PurePosixPath(one.path).parent), one.document.lineage)
+        if one.document.what == "plan" or not one.document.lineage:
             kept.append(one)
             continue
         other = best.get(lineage)
