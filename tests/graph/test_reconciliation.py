@@ -215,3 +215,15 @@ def test_a_folder_that_is_no_world_is_one_sentence(tmp_path: Path):
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
     assert "manifest" in done.stderr
+
+
+def test_who_looks_at_one_thing_sees_what_runs(tmp_path: Path):
+    """Of two values told for the same time the observed one is shown, whichever sorts last."""
+    build = Estate()
+    build.resource(11, "Queue", declared={"a": 9, "z": 0}, running={"a": 1, "z": 5})
+    write_world(build.tables(), tmp_path / "w")
+    world = World(tmp_path / "w")
+    (queue,) = [one for one in world.graph.entities.values() if one.kind == "Queue"]
+    held = world.facts.at(queue.id, NOW)
+    assert (held["a"].value_json, held["z"].value_json) == ("1", "5")
+    assert world.graph.facts(queue.id)["a"] == 1
