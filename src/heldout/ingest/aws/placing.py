@@ -13,10 +13,12 @@ from heldout.ingest.aws.recorder import Moment, record_of
 from heldout.ingest.cloud.joining import ChangingDraft, Estate, Seen
 from heldout.ingest.cloud.origin import made_by
 from heldout.ingest.cloud.parts import LISTED_PARTS
-from heldout.ingest.cloud.record import Record, Side, generic_record, read_record
+from heldout.ingest.cloud.record import Record, Side, generic_record, read_record, tagged_record
 from heldout.ingest.cloud.shape import by_listed, by_recorded
 
 _SOURCE = "aws"
+_TAGGED = ("ResourceTagMappingList", "TagDescriptions")
+"""Answers about tags: they name resources of any type by ARN."""
 _RUNNING: Side = "running"
 
 
@@ -69,7 +71,9 @@ class Inventory:
             self.counts.kinds[f"part: {one.key}"] += 1
             return 1
         shape = by_listed().get(one.key)
-        if shape is None:
+        if one.key in _TAGGED:
+            record = tagged_record(one.attributes, one.place)
+        elif shape is None:
             self.counts.unknown[one.key or "an item that nothing names"] += 1
             record = generic_record(one.key, one.attributes, _RUNNING, one.place)
         else:

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal, NamedTuple
 
 from heldout.ingest.cloud.forms import dig, pick, snake, tags, text
-from heldout.ingest.cloud.shape import Attributes, Ref, Shape, arn_parts, shapes
+from heldout.ingest.cloud.shape import Attributes, Ref, Shape, arn_parts, shape_of_arn, shapes
 
 Side = Literal["declared", "running"]
 
@@ -164,6 +164,28 @@ def _referred(shape: Shape, references: tuple[Reference, ...]) -> dict[str, list
     return {name: sorted(values) for name, values in sorted(found.items())}
 
 
+_HOLDERS = {
+    "vpc_id": "Vpc", "subnet_id": "Subnet", "bucket": "Bucket", "cluster_name": "EksCluster",
+    "function_name": "Function", "instance_id": "VmInstance", "security_group_id": "SecurityGroup",
+    "load_balancer_arn": "LoadBalancer", "user": "IamUser", "queue_url": "Queue",
+}  # fmt: skip
+"""Attributes by which a thing of any type says what it is part of."""
+
+
+def tagged_record(attributes: Attributes, place: Place) -> Record | None:
+    """A record of what an answer about tags names by its ARN: that it is there, and its tags."""
+    arn = text(pick(attributes, "resource_arn"))
+    parts = arn_parts(arn)
+    if arn is None or parts is None:
+        return None
+    shape = shape_of_arn(arn)
+    if shape is not None:
+        return read_record(shape, {"tags": pick(attributes, "tags")}, "running", place, ("", arn))
+    kind = re.split(r"[:/]", arn.split(":", 5)[5])[0]
+    named = {"arn": arn, "id": arn, "tags": pick(attributes, "tags")}
+    return generic_record(f"{parts.service}:{kind}"[:80], named, "running", place)
+
+
 def generic_record(type_: str, attributes: Attributes, side: Side, place: Place) -> Record | None:
     """A record of a type that no shape knows: its plain fields, ``None`` where it has no id."""
     arn = text(dig(attributes, "arn|load_balancer_arn")) or ""
@@ -186,4 +208,9 @@ def generic_record(type_: str, attributes: Attributes, side: Side, place: Place)
     kept = dict(sorted(fields.items())[:MAX_GENERIC_FIELDS])
     labels = tags(dig(attributes, "tags_all|tags")) or {}
     title = labels.get("Name") or text(pick(attributes, "name")) or identity.local
-    return Record(identity, "CustomResource", title[:200], side, kept)
+    references = tuple(
+        Reference("part_of", shape, word)
+        for name, shape in _HOLDERS.items()
+        if (word := text(pick(attributes, name)))
+    )
+    return Record(identity, "CustomResource", title[:200], side, kept, references)

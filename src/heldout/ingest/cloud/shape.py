@@ -120,6 +120,21 @@ def arn_parts(value: Any) -> Arn | None:
     return Arn(match[1], match[2], match[3], match[4] or "") if match else None
 
 
+def shape_of_arn(value: Any) -> Shape | None:
+    """The shape of what an ARN names, ``None`` where no shape's path fits it."""
+    parts = arn_parts(value)
+    if parts is None:
+        return None
+    resource = str(value).split(":", 5)[5]
+    fitting = [
+        (len(fixed), shape)
+        for shape in shapes().values()
+        if shape.service == parts.service and shape.path
+        if resource.startswith(fixed := shape.path.split("{id}")[0])
+    ]
+    return max(fitting, key=lambda one: one[0])[1] if fitting else None
+
+
 @cache
 def shapes() -> Mapping[str, Shape]:
     """Every shape by name; those of the modules of ``cloud.shapes``, so that a new one is found."""

@@ -208,6 +208,14 @@ SHAPES = (
         ),
     ),
     Shape(
+        "HelmRelease", "HelmRelease", ("helm_release",), id=("id", ""), arn=("", ""),
+        title=("name", ""), regional=False,
+        traits=(
+            Trait("namespace", "namespace", ""), Trait("chart", "chart", ""),
+            Trait("chart_version", "version", ""), Trait("status", "status", ""),
+        ),
+    ),
+    Shape(
         "KeyPair", "CustomResource", ("aws_key_pair",), ("AWS::EC2::KeyPair",), ("KeyPairs",),
         id=("key_name|id", "key_name"), title=("key_name", "key_name"), service="ec2",
         path="key-pair/{id}", traits=(Trait("fingerprint", "fingerprint", "key_fingerprint", text),
