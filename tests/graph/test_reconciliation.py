@@ -119,6 +119,18 @@ def test_what_an_autoscaler_moves_is_no_drift(tmp_path: Path):
     assert not build.compared(tmp_path).drifted
 
 
+def test_a_version_that_is_left_open_covers_what_runs(tmp_path: Path):
+    """16 is any 16.x, and 16.3 is not 16.30."""
+    build = Estate()
+    build.resource(
+        11, "DbInstance", declared={"engine_version": "16"}, running={"engine_version": "16.3"}
+    )
+    build.resource(
+        12, "DbInstance", declared={"engine_version": "16.3"}, running={"engine_version": "16.30"}
+    )
+    assert len(build.compared(tmp_path).differences) == 1
+
+
 def test_what_is_gone_is_told_where_somebody_looked(tmp_path: Path):
     """An answered question makes an absence; without one, nobody knows."""
     build = Estate()

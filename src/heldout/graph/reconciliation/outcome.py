@@ -205,7 +205,7 @@ def _differences(one: Resource, fields: set[str]) -> Iterator[Difference]:
 
 def _apart(field: str, declared: Any, running: Any) -> Iterator[tuple[str, Any, Any]]:
     """How two values differ: of maps each key, of lists what only one of them has."""
-    if declared == running:
+    if declared == running or (field.endswith("version") and _covers(declared, running)):
         return
     if isinstance(declared, dict) and isinstance(running, dict):
         for key in sorted(declared.keys() | running.keys()):
@@ -216,6 +216,11 @@ def _apart(field: str, declared: Any, running: Any) -> Iterator[tuple[str, Any, 
                [one for one in running if one not in declared])  # fmt: skip
     else:
         yield field, declared, running
+
+
+def _covers(declared: Any, running: Any) -> bool:
+    """Whether a declared version leaves open what runs: 16 is any 16.x."""
+    return str(running).startswith(f"{declared}.")
 
 
 def _absent(sides: Sides) -> Iterator[Absent]:

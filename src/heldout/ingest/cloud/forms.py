@@ -106,6 +106,12 @@ def host(value: Any) -> str | None:
     return found.rstrip(".").replace("\\052", "*") if found else None
 
 
+def record_values(value: Any) -> list[str] | None:
+    """Values of a DNS record: texts without the quotes, names without the dot that ends them."""
+    found = words(value)
+    return None if found is None else sorted({one.strip('"').rstrip(".") for one in found})
+
+
 def document(value: Any) -> Any:
     """A policy document in one form: decoded, single values as lists, lists sorted."""
     if isinstance(value, str):

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Any, NamedTuple, Protocol
 
 from heldout.graph.ontology import fits
-from heldout.ingest.cloud.parts import JOINED, Part, Tie, Value, Whole
+from heldout.ingest.cloud.parts import JOINED, SETTLED, Part, Tie, Value, Whole
 from heldout.ingest.cloud.record import Identity, Place, Record, Reference, Side
 from heldout.ingest.cloud.shape import arn_parts, shapes
 from heldout.ingest.redaction import Redactor
@@ -131,6 +131,7 @@ class Estate:
         self._names: list[tuple[str, str, Seen]] = []
         self._parts: list[tuple[Part, Seen, Place]] = []
         self._own: dict[str, str] = {}
+        self._values: dict[tuple[str, str, Side], tuple[Any, Seen]] = {}
         self._lines: defaultdict[tuple[str, str, Side], set[str]] = defaultdict(set)
         self._seen: dict[tuple[str, str, Side], Seen] = {}
         self._both: defaultdict[str, set[Side]] = defaultdict(set)
@@ -199,6 +200,7 @@ class Estate:
 
     def _tell(self, entity: str, record: Record, seen: Seen) -> None:
         joined = JOINED.get(record.identity.shape, ())
+        settled = SETTLED.get(record.identity.shape, ()) if seen.since is None else ()
         fields = self._draft.redactor.object(record.fields, is_secret=False)
         for field, value in fields.items():
             if field in joined and isinstance(value, list):
@@ -207,6 +209,8 @@ class Estate:
                     self._gather(entity, field, seen, lines)
                 else:  # One moment of many: it says all of the field.
                     self._fact(entity, field, self._settled(entity, lines), seen)
+            elif field in settled:
+                self._values[entity, field, seen.side] = (value, seen)
             else:
                 self._fact(entity, field, value, seen)
         if record.made_by:
@@ -271,6 +275,8 @@ class Estate:
         """Tell the fields that were gathered, and every edge whose two ends are there."""
         for part, seen, place in self._parts:
             self._belong(part, seen, place)
+        for (entity, field, _), (value, seen) in self._values.items():
+            self._fact(entity, field, value, seen)
         for (entity, field, side), lines in self._lines.items():
             self._fact(entity, field, self._settled(entity, lines), self._seen[entity, field, side])
         for entity, one, seen, place in self._references:
@@ -297,7 +303,7 @@ class Estate:
         entity = self._whole(part.whole, place) or self._named(part.whole, seen, place)
         if isinstance(part, Value):
             value = self._draft.redactor.object({part.field: part.value}, is_secret=False)
-            self._fact(entity, part.field, value[part.field], seen)
+            self._values[entity, part.field, seen.side] = (value[part.field], seen)
         elif seen.side in self._both[entity]:
             self._gather(entity, part.field, seen, part.lines)
         else:

@@ -60,6 +60,14 @@ JOINED = {
 }
 """Fields whose lines may come from several places, by shape; known once everything is read."""
 
+SETTLED = {
+    "Bucket": ("versioning", "encryption", "policy", "public_access_blocked", "acl"),
+    "Queue": ("policy",),
+    "Topic": ("policy",),
+    "Repository": ("policy",),
+}
+"""Fields that a part of its own settles, whatever the whole says of them, by shape."""
+
 
 def _whole(shape: str, attributes: Attributes, path: str) -> Whole | None:
     value = text(dig(attributes, path))

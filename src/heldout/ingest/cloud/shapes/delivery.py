@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from heldout.ingest.cloud.forms import host, lower, number, switch, tags, words
+from heldout.ingest.cloud.forms import host, lower, number, record_values, switch, tags, words
 from heldout.ingest.cloud.shape import Ref, Shape, Trait, both, refers
 
 _TAGS = Trait("tags", "tags_all|tags", "tags", tags)
@@ -98,7 +98,7 @@ SHAPES = (
         regional=False, local=_record,
         traits=(
             both("type", "type"), Trait("ttl_s", "ttl", "ttl", number),
-            Trait("values", "records", "resource_records[].value", words),
+            Trait("values", "records", "resource_records[].value", record_values),
             Trait("weight", "weighted_routing_policy.weight", "weight", number),
             Trait("alias", "alias.name", "alias_target.dns_name", host),
         ),
