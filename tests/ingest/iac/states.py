@@ -132,7 +132,6 @@ def platform() -> dict[str, Any]:
     queue = {"id": f"https://sqs.eu-west-1.amazonaws.com/{ACCOUNT}/jobs", "name": "jobs",
              "arn": arn("sqs", "jobs"), "visibility_timeout_seconds": 30}  # fmt: skip
     bucket = {"id": "shop-exports", "bucket": "shop-exports", "arn": "arn:aws:s3:::shop-exports",
-              "versioning": [{"enabled": False}],
               "versioning": [{"enabled": False}], "tags": {}}  # fmt: skip
     versioned = {"id": "shop-exports", "bucket": "shop-exports",
                  "versioning_configuration": [{"status": "Enabled"}]}  # fmt: skip
