@@ -25,7 +25,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 Outcome = Literal[
     "read", "templated, skipped", "empty, skipped", "huge, skipped", "unreadable, skipped",
-    "link, skipped", "no kind", "no object",
+    "link, skipped", "no kind", "no object", "refused",
 ]  # fmt: skip
 
 _HOLE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>", re.DOTALL)
