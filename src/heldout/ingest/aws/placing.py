@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import Any
+from typing import Any, NamedTuple
 
 from heldout.graph.reconciliation.sides import INVENTORIED
 from heldout.ingest.aws.answers import Found, Item, Listed
@@ -32,13 +32,22 @@ class Counts:
     changes: int = 0
 
 
+class _Kept(NamedTuple):
+    """One recorded moment, as little of it as is needed later."""
+
+    type: str
+    at: int | None
+    gone: bool
+    record: Record
+
+
 class Inventory:
     """Places what runs. Recorded items are kept until all of a resource's are there."""
 
     def __init__(self, draft: ChangingDraft, estate: Estate) -> None:
         self._draft = draft
         self._estate = estate
-        self._moments: defaultdict[tuple[str, str], list[Moment]] = defaultdict(list)
+        self._moments: defaultdict[tuple[str, str], list[_Kept]] = defaultdict(list)
         self._asked: set[tuple[str, str, str]] = set()
         self.counts = Counts()
 
@@ -86,8 +95,14 @@ class Inventory:
         return 1
 
     def keep(self, one: Moment) -> None:
-        """Keep one recorded item until :meth:`finish`."""
-        self._moments[one.key].append(one)
+        """Keep what one recorded item says until :meth:`finish`."""
+        record = record_of(one)
+        if record is None:
+            self.counts.left_out[f"{one.type}: an item without an id"] += 1
+            return
+        self._moments[one.key].append(
+            _Kept(one.type, one.at, one.gone, _with_maker(record, one.attributes))
+        )
 
     def finish(self) -> None:
         """Place what was recorded, with the changes between its moments, and what was asked for."""
@@ -100,42 +115,34 @@ class Inventory:
             field_ = f"{INVENTORIED}{shape}.{region}".rstrip(".")
             self._draft.fact(entity, field_, True, source=_SOURCE)
 
-    def _resource(self, moments: list[Moment]) -> None:
+    def _resource(self, moments: list[_Kept]) -> None:
         last = moments[-1]
         if by_recorded().get(last.type) is None:
             self.counts.unknown[last.type] += 1
-        read = [(one, record_of(one)) for one in moments]
-        known = [(one, record) for one, record in read if record is not None]
-        alive = [(one, record) for one, record in known if not one.gone]
-        if not known:
-            self.counts.left_out[f"{last.type}: an item without an id"] += len(moments)
-            return
-        one, newest = (alive or known)[-1]
-        newest = _with_maker(newest, one.attributes)
-        ended = next((m.at for m in reversed(moments) if m.gone and m is last), None)
-        seen = Seen(_RUNNING, alive[0][0].at if alive else one.at, ended)
+        alive = [one for one in moments if not one.gone]
+        newest = (alive or moments)[-1].record
+        seen = Seen(
+            _RUNNING, (alive or moments)[0].at, last.at if last.gone else None
+        )  # fmt: skip
         history = _History(alive)
         entity = self._estate.place(replace(newest, fields=history.settled(newest.fields)), seen)
         self.counts.kinds[newest.kind] += 1
-        for name, value, since, until in history.moved(ended):
+        for name, value, since, until in history.moved(seen.until):
             self._draft.fact(
                 entity, name, self._clean(name, value), since=since, until=until, source=_SOURCE
             )
-        self._changes(entity, newest, moments, history)
+        self._changes(entity, newest, last, history)
 
     def _clean(self, name: str, value: Any) -> Any:
         return self._draft.redactor.object({name: value}, is_secret=False)[name]
 
-    def _changes(
-        self, entity: str, record: Record, moments: list[Moment], history: _History
-    ) -> None:
+    def _changes(self, entity: str, record: Record, last: _Kept, history: _History) -> None:
         """What the recorder saw change between two of its items, and that it saw it go."""
         for at, diffs in history.steps():
             told = [(entity, name, self._clean(name, old), self._clean(name, new))
                     for name, old, new in diffs]  # fmt: skip
             names = ", ".join(name for name, _, _ in diffs[:5])
             self._change(entity, record, at, f"recorded change of {names}", told)
-        last = moments[-1]
         if last.gone and last.at is not None:
             self._change(entity, record, last.at, "recorded as deleted", [])
 
@@ -165,8 +172,8 @@ class Inventory:
 class _History:
     """The fields of one resource over its recorded moments, oldest first."""
 
-    def __init__(self, alive: list[tuple[Moment, Record]]) -> None:
-        dated = [(one.at, record.fields) for one, record in alive if one.at is not None]
+    def __init__(self, alive: list[_Kept]) -> None:
+        dated = [(one.at, one.record.fields) for one in alive if one.at is not None]
         self._dated = dated if len(dated) > 1 else []
 
     def _fields(self) -> set[str]:

@@ -131,6 +131,7 @@ class Estate:
         self._names: list[tuple[str, str, Seen]] = []
         self._parts: list[tuple[Part, Seen, Place]] = []
         self._own: dict[str, str] = {}
+        self._arns: dict[str, str] = {}
         self._values: dict[tuple[str, str, Side], tuple[Any, Seen]] = {}
         self._lines: defaultdict[tuple[str, str, Side], set[str]] = defaultdict(set)
         self._seen: dict[tuple[str, str, Side], Seen] = {}
@@ -189,14 +190,17 @@ class Estate:
         facts: dict[str, Any] = {}
         if record.kind == "CustomResource":
             facts["custom_kind"] = record.identity.shape
-        return self._draft.entity(
+        external = record.identity.external()
+        made = self._draft.entity(
             record.kind,
-            redact(record.identity.external()),
+            redact(external),
             name=redact(record.name),
             facts=facts,
             provenance=seen.provenance,
             source=seen.source,
         )
+        self._arns[made] = external
+        return made
 
     def _tell(self, entity: str, record: Record, seen: Seen) -> None:
         joined = JOINED.get(record.identity.shape, ())
@@ -222,14 +226,19 @@ class Estate:
             self._names += [(entity, str(name), seen) for name in names if name]
         self._locate(entity, record.identity, seen)
         place = record.identity.place
-        self._references += [(entity, one, seen, place) for one in record.references]
+        for one in record.references:
+            if not self._refer(entity, one, seen, place):
+                self._references.append((entity, one, seen, place))
 
     def _locate(self, entity: str, identity: Identity, seen: Seen) -> None:
-        """Account, region, type and id of an entity, and the edges to account and region."""
+        """Account, region, type and id of an entity, and the edges to account and region.
+
+        An ARN is a fact only where it came too late to be the entity's id.
+        """
         for field, value in (
             ("account", identity.place.account),
             ("region", identity.place.region),
-            ("arn", identity.arn),
+            ("arn", "" if self._arns.get(entity) == identity.arn else identity.arn),
             ("cloud_type", identity.shape),
             ("cloud_id", self._draft.redactor.text(identity.local)),
             ("cloud_within", identity.within),
@@ -280,17 +289,21 @@ class Estate:
         for (entity, field, side), lines in self._lines.items():
             self._fact(entity, field, self._settled(entity, lines), self._seen[entity, field, side])
         for entity, one, seen, place in self._references:
-            other = self.find(one.to, one.value, place)
-            if other is None:
+            if not self._refer(entity, one, seen, place):
                 self.counts["a reference to what was not read"] += 1
-            elif one.inverse:
-                self._edge(other, one.predicate, entity, seen)
-            else:
-                self._edge(entity, one.predicate, other, seen)
         for entity, name, seen in self._names:
             other = self._hosts.get(name.lower().rstrip(".").removeprefix("dualstack."))
             if other is not None:
                 self._edge(entity, "resolves_to", other, seen)
+
+    def _refer(self, entity: str, one: Reference, seen: Seen, place: Place) -> bool:
+        """Draw the edge of a reference; whether what it names is there."""
+        other = self.find(one.to, one.value, place)
+        if other is None:
+            return False
+        src, dst = (other, entity) if one.inverse else (entity, other)
+        self._edge(src, one.predicate, dst, seen)
+        return True
 
     def _belong(self, part: Part, seen: Seen, place: Place) -> None:
         if isinstance(part, Tie):

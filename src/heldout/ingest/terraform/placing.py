@@ -128,7 +128,10 @@ class Stacks:
         entity = self._estate.place(record, seen)
         self.counts.kinds[record.kind] += 1
         self._addresses[stack, resource.address] = entity
-        for name, value in (("address", resource.address), ("provider", resource.provider)):
+        told = {"address": resource.address}
+        if resource.provider != "aws":
+            told["provider"] = resource.provider
+        for name, value in told.items():
             self._draft.fact(
                 entity, name, value, since=seen.since, provenance="declared", source=_SOURCE
             )
