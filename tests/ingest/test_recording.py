@@ -27,7 +27,10 @@ def tables(recording: Recording) -> WorldTables:
 
 SECRETS = (
     "password=hunter22x", "postgres://app:hunter22x@db/app", "AKIA0123456789ABCDEF",
-    "api_key: abcdef123456", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
+    "api_key: abcdef123456", "Authorization: Basic aHVudGVyMjI6eA==",
+    '{"authorization":"Bearer 0paque-t0ken-77"}', "got bearer 0paque-t0ken-77 from x",
+    "aws_secret_access_key=wJalrXUtnFEMI/K7MDENG", "GET /b?x=1&X-Amz-Signature=0123456789abcdef",
+    "session_token=FQoGZXIvYXdz", "-----BEGIN RSA PRIVATE KEY-----\nMIIE\n-----END RSA PRIVATE KEY-----",
 )  # fmt: skip
 
 
@@ -42,7 +45,17 @@ def test_secrets_in_lines_are_replaced_and_stay_equal(tmp_path: Path):
     verify_world(tmp_path / "w", digest, deep=True)
     said = [row["msg"] for row in read_table(tmp_path / "w", "log")]
     patterns = [row["template"] for row in read_table(tmp_path / "w", "log_template")]
-    for hidden in ("hunter22x", "AKIA0123456789ABCDEF", "abcdef123456", "MIIE"):
+    for hidden in (
+        "hunter22x",
+        "AKIA0123456789ABCDEF",
+        "abcdef123456",
+        "MIIE",
+        "aHVudGVyMjI6",
+        "0paque",
+        "wJalrXUtn",
+        "0123456789abcdef",
+        "FQoGZXIv",
+    ):
         assert not any(hidden in text for text in (*said, *patterns))
     assert said[-1].split()[-1] == said[0].split()[-1] == "password=redacted-0001"
 
