@@ -44,7 +44,7 @@ _SECRET_WORDS = (
     "-----BEGIN", "AKIA", "ASIA", "gh", "github_pat_", "xox", "glpat-", "AIza", "slack.com", "sk-",
     "eyJ",
 )  # fmt: skip
-_ASSIGNED_WORDS = ("passw", "passphrase", "secret", "token", "key", "sig=", "signature")
+_ASSIGNED_WORDS = ("passw", "passphrase", "secret", "token", "key", "sig")
 """What stands in every text that the patterns above match, in lower case."""
 
 _MOST_KNOWN = 100_000
