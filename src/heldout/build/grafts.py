@@ -109,7 +109,7 @@ def _grafted(
         spec = _spec(plan, fault, 0)
         placement = place(plan.set, portrait(spec), spec.kind, others, plan.side)
     except SpecError as error:
-        return error.sentence()
+        return error.what
     reason = ""
     for attempt in range(ATTEMPTS):
         spec = _spec(plan, fault, attempt)
@@ -120,7 +120,7 @@ def _grafted(
         try:
             made = graft(topology, spec)
         except SpecError as error:  # It finds no place here, and no other seed gives it one.
-            return error.sentence()
+            return error.what
         reason = _wrong(plan.set, spec, made, placement, others)
         if not reason:
             return Addition(spec, made), placement
@@ -137,7 +137,7 @@ def _wrong(
     try:
         refuse_crossing(name, own, placement.side, others)
     except SpecError as error:
-        return error.sentence()
+        return error.what
     return ""
 
 

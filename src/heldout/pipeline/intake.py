@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heldout.errors import IngestError
+from heldout.errors import IngestError, UsageError
 from heldout.settings import Settings
 from heldout.split import Side
 
@@ -43,6 +43,71 @@ def ingest_kubernetes(settings: Settings | None, path: Path, graft: Graft | None
         return "\n".join(lines)
     made = _grafted(settings, kubernetes.topology(imported), path, graft)
     return "\n".join([*lines, *made, f"Next: heldout run --set {graft.set}"])
+
+
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Faults to lay over an imported world: by name, ``all``, on their groups' sides."""
+
+    base: str
+    faults: str
+    set: str
+    side: str = ""
+    seed: int = 1
+
+
+def overlay(settings: Settings, wanted: Overlay) -> list[str]:
+    """Graft faults onto an imported world and append them to a set; returns what to tell.
+
+    Of the world its topology is kept, and how much happens there. The process must hold a role that
+    may open the held-out half. Where no fault fits, that is an :class:`IngestError`.
+    """
+    from heldout.build.grafts import GraftPlan, graft_faults
+    from heldout.build.imported import busyness, imported_dir, topology_of
+    from heldout.graph import world_meta
+    from heldout.split import HeldoutAccess
+
+    side = named_side(wanted.side)
+    names = tuple(one.strip() for one in wanted.faults.split(",") if one.strip())
+    if not names:
+        raise UsageError("no fault is named", mend="Say --faults all, or names with commas between")
+    directory = imported_dir(settings, wanted.base)
+    estate = directory.resolve().name
+    busy = busyness(directory)
+    plan = GraftPlan(
+        set=wanted.set,
+        source=f"imported world {estate}, {world_meta(directory).digest[:12]}",
+        faults=() if names == ("all",) else names,
+        side=side,
+        seed=wanted.seed,
+        knobs=busy,
+    )
+    done = graft_faults(settings, topology_of(directory, estate), plan, HeldoutAccess())
+    measured = ", ".join(f"{value} {knob}" for knob, value in busy.items()) or "too little to tell"
+    lines = [
+        f"{estate}: its topology as it stands is kept; its own history, logs, metrics and alerts "
+        f"are not. How busy it is: {measured}",
+        *done.lines(estate),
+        f"{len(done.made)} grafted, {len(done.refused)} left out",
+    ]
+    if not done.made:
+        raise IngestError(
+            f"no fault of {len(done.refused)} could be grafted; the first: "
+            f"{next(iter(done.refused.values()))}",
+            where=wanted.base, mend="Name other --faults, or import more of the estate",
+        )  # fmt: skip
+    return lines
+
+
+def named_side(side: str) -> Side | None:
+    """``train``, ``test`` or, where nothing is said, ``None``; else a :class:`UsageError`."""
+    if not side:
+        return None
+    if side == "train":
+        return "train"
+    if side == "test":
+        return "test"
+    raise UsageError(f"no side '{side[:40]}'", mend="Say train or test")
 
 
 def _grafted(settings: Settings, topology: Topology, path: Path, graft: Graft) -> list[str]:

@@ -1,0 +1,99 @@
+"""An imported world as ground to graft on: its topology as it stands, and how busy it is."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+
+from heldout.errors import SpecError, UsageError
+from heldout.graph import verify_world, world_meta
+from heldout.graph.files import MANIFEST
+from heldout.graph.topology import Topology, TopologyEdge, TopologyEntity, TopologyFact
+from heldout.graph.world import World
+from heldout.settings import Settings
+from heldout.simulate.knobs import NUMERIC
+
+PREFIX = "imported:"
+DAY = 86_400_000_000
+HISTORY = 14
+"""Days of an invented history, about; how busy an estate is is measured per day."""
+LEAST_DAYS, LEAST_EVENTS, LEAST_LINES = 1.0, 100, 2_000
+"""Less than this says nothing of how busy an estate is; then it is drawn."""
+
+
+def imported_dir(settings: Settings, base: str) -> Path:
+    """The folder of ``imported:WORLD``: a world's folder, or a name below ``.heldout/imported``.
+
+    Any other word, and a place without a world, is a :class:`UsageError`.
+    """
+    name = base.removeprefix(PREFIX)
+    if not base.startswith(PREFIX) or not name:
+        raise UsageError(
+            f"'{base[:60]}' is no base to graft on",
+            mend="Say imported:WORLD, with a world made by 'heldout ingest KIND PATH --into WORLD'",
+        )
+    kept = settings.state / "imported"
+    for path in (Path(name), settings.root / name, kept / name):
+        if (path / MANIFEST).is_file():
+            return path
+    known = sorted(one.parent.name for one in kept.glob(f"*/{MANIFEST}"))
+    raise UsageError(
+        f"there is no imported world '{name[:60]}'",
+        where=base[:80],
+        mend=f"Name a world's folder; by name are known: {', '.join(known) or 'none'}",
+    )
+
+
+def topology_of(directory: Path, name: str) -> Topology:
+    """What of a world can be grafted on: what exists now, connects now and holds now.
+
+    Things that are gone, former values and everything that happened stay behind. A world that was
+    altered is a :class:`WorldError`, one without anything in it a :class:`SpecError`.
+    """
+    verify_world(directory, world_meta(directory).digest)
+    world = World(directory)
+    graph, now = world.graph, world.now
+    here = {one.id: one for one in graph.entities.values() if one.id not in world.gone}
+    if not here:
+        raise SpecError("the imported world is empty", where=name, mend="Import something into it")
+    entities = [
+        TopologyEntity(one.id, one.kind, one.name, one.external_id, one.cluster)
+        for one in here.values()
+    ]
+    edges: dict[tuple[str, str, str], TopologyEdge] = {}
+    for edge in graph.edges:
+        key = (edge.src, edge.pred, edge.dst)
+        if edge.holds(now, now) and edge.src in here and edge.dst in here:
+            held = edges.get(key)
+            if held is None or held.confidence < edge.confidence:
+                edges[key] = TopologyEdge(*key, edge.provenance, edge.confidence, edge.source)
+    facts = [
+        TopologyFact(one, row.field, json.loads(row.value_json), row.provenance, row.confidence,
+                     row.source)
+        for one in here
+        for _, row in sorted(world.facts.at(one, now).items())
+    ]  # fmt: skip
+    return Topology(tuple(entities), tuple(edges.values()), tuple(facts), name=name)
+
+
+def busyness(directory: Path) -> Mapping[str, float | int | str]:
+    """Knobs for how much happens on an estate: changes of a usual history, log lines of a day.
+
+    Where an import holds too little of either, that knob is left out and drawn as ever.
+    """
+    meta = world_meta(directory)
+    days = (meta.now - meta.start) / DAY
+    found: dict[str, float | int | str] = {}
+    if days < LEAST_DAYS:
+        return found
+    for knob, table, least, span in (
+        ("events", "change_event", LEAST_EVENTS, HISTORY),
+        ("log_lines", "log", LEAST_LINES, 1),
+    ):
+        count = meta.counts.get(table, 0)
+        if count >= least:
+            limits = NUMERIC[knob]
+            value = round(count / days * span)
+            found[knob] = int(min(limits.most, max(limits.least, value)))
+    return found
