@@ -9,48 +9,50 @@ from typing import Any
 from heldout.ingest.aws.answers import Hint, hint_of, read_answer
 from heldout.ingest.aws.placing import Counts, Inventory
 from heldout.ingest.aws.recorder import items_of, read_moment
-from heldout.ingest.cloud.files import Skipped, check_file, export_files, first_of, parts_of
+from heldout.ingest.cloud.files import check_file, first_of, parts_of
 from heldout.ingest.cloud.joining import ChangingDraft, Estate
+from heldout.ingest.reading import FileRecord, Outcome, Unreadable, files_of
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What became of each file: (path, outcome, items, detail); and of what was in them."""
+class Result:
+    """What became of each file, and of what was in them."""
 
-    files: list[tuple[str, str, int, str]] = field(default_factory=list)
+    files: list[FileRecord] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     changes: int = 0
 
 
-def import_aws(path: Path, draft: ChangingDraft, estate: Estate, *, account: str = "") -> Outcome:
+def import_aws(path: Path, draft: ChangingDraft, estate: Estate, *, account: str = "") -> Result:
     """Read everything at ``path``; the caller finishes the estate.
 
     An answer of ``get-caller-identity`` tells the account of the answers in its folder.
     """
-    outcome = Outcome()
-    files = list(export_files(path, SUFFIXES, "answers of describe and list calls"))
+    result = Result()
+    files = list(files_of(path, SUFFIXES))
     callers = _callers(files)
     inventory = Inventory(draft, estate)
     for relative, full in files:
         folder = str(PurePosixPath(relative).parent)
         hint = hint_of(relative, callers.get(folder) or account)
-        count, detail, found = 0, "", "no object"
+        count, detail = 0, ""
+        found: Outcome = "no object"
         try:
             check_file(full, path)
             for raw in parts_of(full):
                 told = _read(raw, hint, inventory)
                 if told is not None:
                     count, found = count + told, "read"
-        except Skipped as error:
+        except Unreadable as error:
             detail = f"cut: {error.detail}" if count else error.detail
             found = found if count else error.outcome
-        outcome.files.append((relative, found, count, detail))
+        result.files.append(FileRecord(relative, found, count, detail))
     inventory.finish()
-    outcome.counts = inventory.counts
-    outcome.changes = inventory.counts.changes
-    return outcome
+    result.counts = inventory.counts
+    result.changes = inventory.counts.changes
+    return result
 
 
 def _read(raw: Any, hint: Hint, inventory: Inventory) -> int | None:
@@ -72,7 +74,7 @@ def _callers(files: list[tuple[str, Path]]) -> dict[str, str]:
             try:
                 check_file(full, full.parent)
                 first = first_of(full)
-            except Skipped:
+            except Unreadable:
                 continue
             if isinstance(first, dict) and {"UserId", "Account", "Arn"} <= first.keys():
                 found[str(PurePosixPath(relative).parent)] = str(first["Account"])

@@ -193,7 +193,7 @@ class Estate:
         external = record.identity.external()
         made = self._draft.entity(
             record.kind,
-            redact(external),
+            external if record.identity.arn else redact(external),
             name=redact(record.name),
             facts=facts,
             provenance=seen.provenance,

@@ -6,8 +6,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heldout.ingest.cloud.files import Skipped, check_file, export_files, first_of, parts_of
+from heldout.ingest.cloud.files import check_file, first_of, parts_of
 from heldout.ingest.cloud.joining import ChangingDraft, Estate
+from heldout.ingest.reading import FileRecord, Outcome, Unreadable, files_of
 from heldout.ingest.terraform.applied import Applied, is_apply_log, read_apply
 from heldout.ingest.terraform.document import NoDocument, read_document
 from heldout.ingest.terraform.placing import Counts, Stacks
@@ -17,31 +18,31 @@ SUFFIXES = (".tfstate", ".json", ".backup", ".jsonl", ".ndjson", ".log")
 
 
 @dataclass(slots=True)
-class Outcome:
-    """What became of each file: (path, outcome, resources, detail); and of what was in them."""
+class Result:
+    """What became of each file, and of what was in them."""
 
-    files: list[tuple[str, str, int, str]] = field(default_factory=list)
+    files: list[FileRecord] = field(default_factory=list)
     counts: Counts = field(default_factory=Counts)
     changes: int = 0
 
 
 def import_terraform(
     path: Path, draft: ChangingDraft, estate: Estate, *, account: str = ""
-) -> Outcome:
+) -> Result:
     """Read everything at ``path``; the caller finishes the estate.
 
     Files are looked at first for their lineage, so that of a stack only its newest state is read.
     """
-    outcome = Outcome()
-    files = dict(export_files(path, SUFFIXES, "Terraform states or plans"))
+    result = Result()
+    files = dict(files_of(path, SUFFIXES))
     seen = _Seen(path, draft)
     for relative, full in files.items():
         try:
             seen.look(relative, full)
-        except Skipped as error:
-            outcome.files.append((relative, error.outcome, 0, error.detail))
+        except Unreadable as error:
+            result.files.append(FileRecord(relative, error.outcome, 0, error.detail))
     kept, passed = current(seen.dated)
-    outcome.files += [(one, "older, skipped", 0, why) for one, why in passed.items()]
+    result.files += [FileRecord(one, "older, skipped", 0, why) for one, why in passed.items()]
     root = path.resolve()
     name = root.stem if path.is_file() else root.name
     stacks = Stacks(draft, estate, name, account=account, applied=seen.applied)
@@ -50,15 +51,17 @@ def import_terraform(
         try:
             for dated in _parts(one.path, files[one.path], draft):
                 count += stacks.place(dated)
-        except Skipped as error:
+        except Unreadable as error:
             detail = f"cut: {error.detail}"
-        outcome.files.append((one.path, "read" if count else "no resource", count, detail))
-    outcome.changes = stacks.apply()
-    outcome.files += [(relative, "read", len(one.steps), "an apply")
+        found: Outcome = "read" if count else "no object"
+        detail = detail or ("" if count else "declares no resource")
+        result.files.append(FileRecord(one.path, found, count, detail))
+    result.changes = stacks.apply()
+    result.files += [FileRecord(relative, "read", len(one.steps), "an apply")
                       for relative, one in seen.applied.items()]  # fmt: skip
-    outcome.counts = stacks.counts
-    outcome.files.sort()
-    return outcome
+    result.counts = stacks.counts
+    result.files.sort(key=lambda one: one.path)
+    return result
 
 
 class _Seen:
@@ -71,20 +74,20 @@ class _Seen:
         self.applied: dict[str, Applied] = {}
 
     def look(self, relative: str, full: Path) -> None:
-        """Look at one file; :class:`Skipped` says why it counts for nothing."""
+        """Look at one file; :class:`Unreadable` says why it counts for nothing."""
         check_file(full, self._root)
         first = first_of(full)
         if is_apply_log(first):
             with full.open(encoding="utf-8", errors="replace") as lines:
                 applied = read_apply(lines)
             if applied is None:
-                raise Skipped("no object", "a log of Terraform in which nothing was applied")
+                raise Unreadable("no object", "a log of Terraform in which nothing was applied")
             self.applied[relative] = applied
             return
         try:
             self.dated.append(Dated(relative, read_document(first, self._hide)))
         except NoDocument as error:
-            raise Skipped("no object", str(error)) from error
+            raise Unreadable("no object", str(error)) from error
 
 
 def _parts(relative: str, full: Path, draft: ChangingDraft) -> Iterator[Dated]:
@@ -92,4 +95,4 @@ def _parts(relative: str, full: Path, draft: ChangingDraft) -> Iterator[Dated]:
         try:
             yield Dated(relative, read_document(raw, draft.redactor.placeholder))
         except NoDocument as error:
-            raise Skipped("no object", str(error)) from error
+            raise Unreadable("no object", str(error)) from error
