@@ -11,7 +11,7 @@ from heldout.ingest.redaction import Redactor
 from heldout.ingest.telemetry.places import NOWHERE, Place
 from heldout.ingest.telemetry.records import record_of
 from heldout.ingest.telemetry.stamps import Clock, moment
-from heldout.ingest.telemetry.text import Head, head_of
+from heldout.ingest.telemetry.text import Head, head_of, levelled
 
 _DEEPEST = 2
 
@@ -19,7 +19,7 @@ _DEEPEST = 2
 class Entry(NamedTuple):
     """What a line says. ``ts`` is ``None`` where it has no time of its own.
 
-    ``carried`` and ``partial`` are those of :class:`~heldout.ingest.telemetry.text.Head`.
+    ``carried``, ``partial`` and ``dated`` are those of :class:`.text.Head`.
     """
 
     ts: int | None
@@ -28,6 +28,7 @@ class Entry(NamedTuple):
     place: Place = NOWHERE
     carried: bool = False
     partial: bool = False
+    dated: bool = True
 
 
 class Entries:
@@ -42,7 +43,10 @@ class Entries:
         body = _json(line)
         if body is not None:
             return self.of_body(body, depth)
-        return self._unfold(head_of(line, self._clock), depth)
+        head = head_of(line, self._clock)
+        if depth and head.ts is None:
+            head = levelled(None, head.text, head.level)
+        return self._unfold(head, depth)
 
     def of_body(self, body: Mapping[str, Any] | list[Any], depth: int = 0) -> Entry:
         """One record; a list is one as Fluentd forwards it: tag, time, record."""
@@ -76,7 +80,8 @@ class Entries:
         inner = self.of_body(body, depth + 1)
         ts = head.ts if head.ts is not None else inner.ts
         place = inner.place.over(head.place)
-        return Entry(ts, inner.level or head.level, inner.text, place, head.carried, head.partial)
+        level = inner.level or head.level
+        return Entry(ts, level, inner.text, place, head.carried, head.partial, head.dated)
 
 
 def _json(text: str) -> dict[str, Any] | list[Any] | None:

@@ -27,10 +27,15 @@ _LEVELS = ("level", "detected_level", "severity", "severity_text")
 
 
 class LogFile:
-    """Reads one file; ``damage`` says afterwards what was wrong with its lines."""
+    """Reads one file.
+
+    ``damage`` says afterwards what was wrong with its lines, ``undated`` how many had a time
+    without a year.
+    """
 
     def __init__(self, path: Path, reference: int, redactor: Redactor) -> None:
         self.damage = Damage()
+        self.undated = 0
         self._path = path
         self._entries = Entries(Clock(reference), redactor)
         self._around: Mapping[str, Any] | None = None
@@ -56,7 +61,9 @@ class LogFile:
             if isinstance(body, dict):
                 yield from map(self._framed, unfolded(body))
                 return
-        yield self._entries.of_line(line)
+        entry = self._entries.of_line(line)
+        self.undated += not entry.dated
+        yield entry
 
     def _framed(self, one: Framed) -> Entry:
         entry = self._entries.of_body(one.body)

@@ -9,13 +9,17 @@ dependencies that cannot be installed beside ours; what would be used of it fits
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Sequence
 from functools import lru_cache
 
 from heldout.graph.logs import HOLE, masked
 
-SIMILAR = 0.5
-"""The share of words that a line must have in common with a group to join it."""
+SIMILAR = 0.75
+"""The share of words that a line must have in common with a group to join it.
+
+Numbers and ids are masked before, so that what differs is a name or says something else.
+"""
 
 MOST_WORDS = 60
 MOST_GROUPS = 20_000
@@ -26,8 +30,9 @@ _FULL = 64
 
 _LONGEST = 1_000
 _KNOWN = 50_000
-_HEAD_WORDS = 1
-
+_LEVEL = re.compile(
+    r"\W*(?:level=\W*)?(?:trace|debug|info|notice|warn(?:ing)?|err(?:or)?|fatal|critical)\W*", re.I
+)
 Words = tuple[str, ...]
 
 
@@ -64,7 +69,7 @@ class Miner:
     def __init__(self, known: Iterable[tuple[str, str, str]] = ()) -> None:
         """``known`` are the patterns (entity, text, level) of a world that is added to."""
         self._groups: list[_Group] = []
-        self._leaves: dict[tuple[int | str, ...], list[int]] = {}
+        self._leaves: dict[tuple[int, str], list[int]] = {}
         self._by_text: dict[str, int] = {}
         self._numbers: dict[tuple[str, str, int], int] = {}
         self._keys: list[tuple[str, int, str]] = []
@@ -113,7 +118,7 @@ class Miner:
                 return self._leaves[leaf][0]
         return self._made(leaf, words, "")
 
-    def _made(self, leaf: tuple[int | str, ...], words: Words, text: str) -> int:
+    def _made(self, leaf: tuple[int, str], words: Words, text: str) -> int:
         number = len(self._groups)
         self._groups.append(_Group(words))
         self._leaves.setdefault(leaf, []).append(number)
@@ -123,9 +128,14 @@ class Miner:
 
 
 def _wanted(words: Sequence[str]) -> float:
-    """The likeness asked for; what is a hole anyway cannot tell lines apart, nor join them."""
+    """The likeness asked for: one word of three may differ, of two none.
+
+    What is a hole anyway can neither tell lines apart nor join them.
+    """
+    count = max(len(words), 1)
     holes = sum(one == HOLE for one in words)
-    return SIMILAR * (len(words) - holes / 2) / max(len(words), 1)
+    share = min(SIMILAR, (count - 1) / count) if count > 2 else 1.0
+    return share * (count - holes / 2) / count
 
 
 @lru_cache(maxsize=4096)
@@ -136,8 +146,7 @@ def _words(text: str) -> Words:
     return tuple(words)
 
 
-def _leaf(words: Words) -> tuple[int | str, ...]:
-    """Where to look for a line's group: its number of words and its first one."""
-    head = (HOLE if HOLE in word or any(map(str.isdigit, word)) else word
-            for word in words[:_HEAD_WORDS])  # fmt: skip
-    return (len(words), *head)
+def _leaf(words: Words) -> tuple[int, str]:
+    """Where to look for a line's group: its number of words and the first that tells anything."""
+    telling = (word for word in words if HOLE not in word and not _LEVEL.fullmatch(word))
+    return len(words), next(telling, HOLE)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from heldout.ingest.telemetry.levels import level_in
+from heldout.ingest.telemetry.levels import level_in, level_of
 from heldout.ingest.telemetry.places import NOWHERE, Place
 from heldout.ingest.telemetry.stamps import Clock, Stamp, moment
 
@@ -21,6 +21,10 @@ _OPEN = ("[", "(", '"', "'")
 _AFTER = re.compile(r"[\]\)\"']?(?: ?[|:,;-](?=\s))?\s?")
 _THREAD = re.compile(r"\s*\d+ (?=[\w./-]+:\d+\] )")
 _LOGFMT = re.compile(r"(?:^|\s)(?:ts|time|timestamp|t|@timestamp)=\"?([0-9T:.,Z+ /-]{10,40})")
+_LEVEL = re.compile(
+    r"(?:[\[(<]\s?([A-Za-z]{3,9})\s?[\])>]:?|(TRACE|DEBUG|INFO|NOTICE|WARN(?:ING)?|ERROR|ERR|FATAL"
+    r"|CRITICAL|CRIT|PANIC|SEVERE)(?::|(?=\s)))\s*(?:[|-]\s+)?"
+)
 _KLOG_LEVELS = {"I": "INFO", "W": "WARN", "E": "ERROR", "F": "ERROR", "D": "DEBUG"}
 _HEAD = 300
 
@@ -29,7 +33,8 @@ class Head(NamedTuple):
     """What the head of a line tells, and the text after it.
 
     ``carried`` is set where the time is that of a carrier, which stamps every line of a message
-    that has several; ``partial`` where the carrier cut the line in the middle.
+    that has several; ``partial`` where the carrier cut the line in the middle. ``dated`` is not
+    set where the year was inferred.
     """
 
     ts: int | None
@@ -38,6 +43,7 @@ class Head(NamedTuple):
     place: Place = NOWHERE
     carried: bool = False
     partial: bool = False
+    dated: bool = True
 
 
 def head_of(line: str, clock: Clock) -> Head:
@@ -84,15 +90,17 @@ def _klog_or_syslog(
     letter = _KLOG_LEVELS.get(line[start]) if line[start + 1].isdigit() else None
     if letter:
         match = _THREAD.match(line, stamp.end)
-        return Head(stamp.ts, letter, line[match.end() if match else stamp.end :].lstrip(), place)
+        text = line[match.end() if match else stamp.end :].lstrip()
+        return Head(stamp.ts, letter, text, place, dated=stamp.dated)
     match = _HOST.match(line, stamp.end)
     if match is None:
         inner = _inner(line[_after(line, stamp.end) :], clock, level)
-        return inner._replace(ts=stamp.ts, place=place)
+        return inner._replace(ts=stamp.ts, place=place, dated=stamp.dated)
     inner = _inner(line[match.end() :], clock, level)
     text = f"{match[2]}: {inner.text}"  # The process is no entity; the host is.
     place = place.over(Place(node=match[1]))
-    return Head(stamp.ts, inner.level, text, place, carried=inner.ts is not None)
+    carried = inner.ts is not None
+    return Head(stamp.ts, inner.level, text, place, carried, dated=stamp.dated)
 
 
 def _inner(text: str, clock: Clock, level: str | None) -> Head:
@@ -100,13 +108,21 @@ def _inner(text: str, clock: Clock, level: str | None) -> Head:
     start = int(text.startswith(_OPEN))
     stamp = clock.leading(text, start) if text[start : start + 1].isalnum() else None
     if stamp is None:
-        return Head(None, level_in(text) or level, text)
+        return levelled(None, text, level)
     letter = _KLOG_LEVELS.get(text[start]) if text[start : start + 1].isalpha() else None
     if letter and text[start + 1].isdigit():
         match = _THREAD.match(text, stamp.end)
         return Head(stamp.ts, letter, text[match.end() if match else stamp.end :].lstrip())
-    rest = text[_after(text, stamp.end) :]
-    return Head(stamp.ts, level_in(rest) or level, rest)
+    return levelled(stamp.ts, text[_after(text, stamp.end) :], level)
+
+
+def levelled(ts: int | None, text: str, level: str | None) -> Head:
+    """A head whose level is what the text says first, which is taken off, or says in passing."""
+    match = _LEVEL.match(text)
+    found = level_of(match[1] or match[2]) if match else None
+    if match and found and match.end() < len(text):
+        return Head(ts, found, text[match.end() :])
+    return Head(ts, level_in(text) or level, text)
 
 
 def _without_stamp(text: str, clock: Clock, level: str | None, place: Place) -> Head:
