@@ -17,7 +17,7 @@ from heldout.ingest.telemetry.lines import Damage, lines_of, opened
 from heldout.ingest.telemetry.places import NOWHERE, Place, place_of
 from heldout.ingest.telemetry.records import flattened
 from heldout.ingest.telemetry.shapes import Framed, framed, unfolded
-from heldout.ingest.telemetry.stamps import Clock
+from heldout.ingest.telemetry.stamps import Clock, moment
 
 SUFFIXES = (".log", ".logs", ".txt", ".jsonl", ".ndjson", ".json", ".out", ".err", ".gz")
 
@@ -66,7 +66,11 @@ class LogFile:
         yield entry
 
     def _framed(self, one: Framed) -> Entry:
-        entry = self._entries.of_body(one.body)
+        if isinstance(one.body, tuple):
+            entry = self._entries.of_line(one.body[1], 1)
+            entry = entry._replace(ts=moment(one.body[0]) or entry.ts)
+        else:
+            entry = self._entries.of_body(one.body)
         if not one.around:
             return entry
         if one.around is not self._around:

@@ -33,9 +33,12 @@ _WANTED = frozenset(
 
 
 class Framed(NamedTuple):
-    """A record, and the fields that its frame says of it and its neighbours."""
+    """A record, and the fields that its frame says of it and its neighbours.
 
-    body: Mapping[str, Any]
+    Of Loki the body is the nanoseconds and the text of a line.
+    """
+
+    body: Mapping[str, Any] | tuple[Any, str]
     around: Mapping[str, Any]
 
 
@@ -101,7 +104,7 @@ def _loki(value: Any, labels: Mapping[str, Any]) -> Iterator[Framed]:
     """One line of a stream: nanoseconds and text, and perhaps structured metadata."""
     if isinstance(value, list) and len(value) >= 2 and isinstance(value[1], str):
         more = value[2] if len(value) > 2 and isinstance(value[2], dict) else {}
-        yield Framed({"timestamp": value[0], "line": value[1]}, {**labels, **more})
+        yield Framed((value[0], value[1]), {**labels, **more} if more else labels)
 
 
 def _otel(one: Any) -> Iterator[Framed]:
