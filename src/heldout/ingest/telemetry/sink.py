@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from array import array
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
@@ -23,6 +24,8 @@ Give = Callable[[Place, str, int, int, Numbers], None]
 _CARRIED = frozenset({"__name__", "job", "instance", "endpoint", "prometheus", "prometheus_replica",
                       "replica", "uid", "id", "image_id", "container_id"})  # fmt: skip
 _LONGEST_NAME = 300
+_ESCAPED = re.compile(r'(["\\])')
+_ESCAPE = r"\\\1"
 
 
 @dataclass(slots=True)
@@ -103,7 +106,7 @@ def name_of(labels: Mapping[str, str]) -> str:
     """A series' name: the metric, and in braces the labels that tell no place."""
     metric = labels.get("__name__") or "value"
     rest = [
-        f'{key}="{value}"'
+        f'{key}="{_ESCAPED.sub(_ESCAPE, value)}"'
         for key, value in sorted(labels.items())
         if value and key.lower() not in NAMING and key not in _CARRIED
     ]
