@@ -11,12 +11,14 @@ from tests.build.small import project
 from tests.simulate.small import small_spec
 from tests.simulate.test_grafting import estate
 
+import heldout.build.admission as admission_module
 import heldout.split as split_module
 from heldout.build import append_incident
+from heldout.build.admission import tried
 from heldout.build.grafts import GraftPlan, graft_faults
 from heldout.build.placing import Standing, place, refuse_crossing, relatives, standing
 from heldout.build.similarity import portrait
-from heldout.errors import SpecError
+from heldout.errors import SpecError, WorldError
 from heldout.settings import Settings
 from heldout.simulate import generate, graft
 from heldout.split import HeldoutAccess, read_specs, read_split
@@ -144,3 +146,23 @@ def test_a_graft_on_the_wrong_side_is_left_out(mixed: Settings):
     done = graft_faults(mixed, estate(), plan, HeldoutAccess())
     assert done.made == []
     assert "stands on the train side" in done.refused["memory_ceiling"]
+
+
+def test_a_world_that_cannot_be_written_is_a_discard_and_a_full_disk_is_not(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """One broken world does not end the making of a pool; a broken disk does."""
+    own, spec = project(tmp_path), small_spec("memory_ceiling", knobs=LEAN)
+
+    def broken(*_: object) -> None:
+        raise WorldError("a diff does not replay")
+
+    def full(*_: object) -> None:
+        raise WorldError("no room") from OSError(28, "No space left on device")
+
+    monkeypatch.setattr(admission_module, "store_incident", broken)
+    (result,) = tried(own, [[spec, spec]], 1)
+    assert (result.admitted, result.discards) == (None, ("replay", "replay"))
+    monkeypatch.setattr(admission_module, "store_incident", full)
+    with pytest.raises(WorldError, match="no room"):
+        tried(own, [[spec]], 1)
