@@ -20,6 +20,7 @@ from heldout.intake.drafts import DraftState, write_state
 from heldout.intake.fidelity import Fidelity, measure, read_lines, same_answer
 from heldout.interface import Submission
 from heldout.llm import ModelReply, ModelRequest, ToolCall
+from heldout.report.fidelity import fidelity_notes
 from heldout.run import Arm, play
 from heldout.settings import Models, Settings
 from heldout.store import Ledger
@@ -207,3 +208,16 @@ def test_the_command_prints_and_keeps(own: Settings, ledger: Ledger):
     assert plain["same_wrong"]["value"] == 1.0
     with Ledger.open(own.ledger, read_only=True) as again:
         assert len(fidelities(again)) == 2
+
+
+def test_a_report_tells_the_newest_comparison_of_its_model(own: Settings, ledger: Ledger):
+    """Agreement, kappa and the same wrong answer in words; nothing for a model without one."""
+    assert fidelity_notes(ledger, "fake/model") == ()
+    rows = [row("i0", "pass"), row("i2", "fail", WRONG), row("i9", "fail")]
+    record_fidelity(ledger, measure(own, ledger, lines_of(own, *rows)).plain())
+    ledger.flush()
+    notes = " ".join(fidelity_notes(ledger, "fake/model"))
+    assert "Of 2 incidents of production 100%" in notes
+    assert "compared (1), 100%" in notes
+    assert "1 lines could not be matched" in notes
+    assert fidelity_notes(ledger, "other/model") == fidelity_notes(ledger, "") == ()
