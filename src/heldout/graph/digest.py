@@ -12,7 +12,7 @@ import numpy as np
 
 from heldout.graph.schema import IN_DATABASE, SCHEMA_VERSION, TABLES
 
-_TEXT_BYTES = 32 * 1024 * 1024
+_TEXT_BYTES = 8 * 1024 * 1024
 """So much of the lines' text is in memory at once."""
 
 Values = np.ndarray[tuple[int], np.dtype[np.float32]]
