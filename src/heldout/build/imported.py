@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from heldout.errors import SpecError, UsageError
-from heldout.graph import verify_world, world_meta
+from heldout.graph import read_tables, verify_world, world_meta
 from heldout.graph.files import MANIFEST
 from heldout.graph.topology import Topology, TopologyEdge, TopologyEntity, TopologyFact
 from heldout.graph.world import World
@@ -18,8 +18,10 @@ PREFIX = "imported:"
 DAY = 86_400_000_000
 HISTORY = 14
 """Days of an invented history, about; how busy an estate is is measured per day."""
-LEAST_DAYS, LEAST_EVENTS, LEAST_LINES = 1.0, 100, 2_000
-"""Less than this says nothing of how busy an estate is; then it is drawn."""
+LEAST_EVENTS, LEAST_LINES = 100, 2_000
+"""Fewer say nothing of how busy an estate is; then it is drawn."""
+LEAST_DAYS, LEAST_LOGGED = 1.0, 1 / 24
+"""Days of changes and of log lines that a rate is told over at least."""
 
 
 def imported_dir(settings: Settings, base: str) -> Path:
@@ -80,20 +82,23 @@ def topology_of(directory: Path, name: str) -> Topology:
 def busyness(directory: Path) -> Mapping[str, float | int | str]:
     """Knobs for how much happens on an estate: changes of a usual history, log lines of a day.
 
-    Where an import holds too little of either, that knob is left out and drawn as ever.
+    Both are told over the time that they were recorded for. Where an import holds too little of
+    either, that knob is left out and drawn as ever.
     """
-    meta = world_meta(directory)
-    days = (meta.now - meta.start) / DAY
+    changes = [row["ts"] for row in read_tables(directory, {"change_event": ("id", "ts")})[
+        "change_event"]]  # fmt: skip
+    lines = world_meta(directory).counts.get("log", 0)
+    logged = World(directory).log_range or (0, 0)
     found: dict[str, float | int | str] = {}
-    if days < LEAST_DAYS:
-        return found
-    for knob, table, least, span in (
-        ("events", "change_event", LEAST_EVENTS, HISTORY),
-        ("log_lines", "log", LEAST_LINES, 1),
-    ):
-        count = meta.counts.get(table, 0)
-        if count >= least:
-            limits = NUMERIC[knob]
-            value = round(count / days * span)
-            found[knob] = int(min(limits.most, max(limits.least, value)))
+    if len(changes) >= LEAST_EVENTS:
+        days = max((max(changes) - min(changes)) / DAY, LEAST_DAYS)
+        found["events"] = _within("events", len(changes) / days * HISTORY)
+    if lines >= LEAST_LINES:
+        days = max((logged[1] - logged[0]) / DAY, LEAST_LOGGED)
+        found["log_lines"] = _within("log_lines", lines / days)
     return found
+
+
+def _within(knob: str, value: float) -> int:
+    limits = NUMERIC[knob]
+    return int(min(limits.most, max(limits.least, round(value))))
