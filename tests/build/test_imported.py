@@ -18,7 +18,7 @@ from heldout.cli.main import app
 from heldout.errors import IngestError, SpecError, UsageError, WorldError
 from heldout.graph import read_table, write_world
 from heldout.graph.schema import OPEN_END
-from heldout.ingest.tables import world_tables
+from heldout.ingest.draft import WorldDraft
 from heldout.pipeline.intake import Overlay, overlay
 from heldout.settings import Settings
 from heldout.simulate import generate
@@ -41,7 +41,9 @@ def own(tmp_path: Path) -> Settings:
     """A project with two imported worlds: a small shop, and an estate with a history."""
     made = project(tmp_path, brain=True)
     folder = made.state / "imported"
-    write_world(world_tables(estate(), [], now=NOW), folder / "shop")
+    with WorldDraft(name="shop") as draft:
+        draft.topology(estate())
+        draft.write(folder / "shop", now=NOW)
     spec = small_spec("pool_ceiling", knobs={"scale": 0.25, "events": 900, "log_lines": 4000})
     write_world(generate(spec).tables, folder / "lived")
     return made

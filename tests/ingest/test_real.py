@@ -7,9 +7,10 @@ from pathlib import Path
 
 import pytest
 from tests.graph.conformance import ask, check_conformance
+from tests.ingest.manifests import written
 
-from heldout.graph import WorldInterface, write_world
-from heldout.ingest.kubernetes import Imported, read, to_world, topology
+from heldout.graph import WorldInterface
+from heldout.ingest.kubernetes import Imported, read, topology
 
 NOW = 1_772_625_600_000_000
 
@@ -26,7 +27,7 @@ def real(name: str) -> Path:
 
 def findings(imported: Imported, folder: Path) -> list[str]:
     """Health findings of an import."""
-    write_world(to_world(imported, now=NOW), folder / "w")
+    written(imported, folder / "w", NOW)
     rows = ask(WorldInterface().open(str(folder / "w"), 1), "check_health")["rows"]
     return [f"{row['check']} {row['entity_name']}" for row in rows]
 

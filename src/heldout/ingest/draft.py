@@ -20,6 +20,7 @@ from heldout.errors import IngestError
 from heldout.graph.files import read_tables, verify_world, world_meta, write_world
 from heldout.graph.ontology import KINDS, fits
 from heldout.graph.schema import BLOCK_TABLES, OPEN_END, SOURCES, TABLES, WorldTables
+from heldout.graph.topology import Topology
 from heldout.ingest.redaction import Redactor
 from heldout.ingest.report import Report
 from heldout.ingest.telemetry.grid import Numbers
@@ -349,6 +350,32 @@ class WorldDraft:
             "state": state,
         }
         self._seen(ts)
+
+    def topology(self, found: Topology) -> dict[str, str]:
+        """Add all of a topology; which of its entities is which of the draft's."""
+        ids = {
+            one.id: self.entity(one.kind, one.external_id, name=one.name, cluster=one.cluster)
+            for one in found.entities
+        }
+        for fact in found.facts:
+            self.fact(
+                ids[fact.entity],
+                fact.field,
+                fact.value,
+                provenance=fact.provenance,
+                confidence=fact.confidence,
+                source=fact.source,
+            )
+        for edge in found.edges:
+            self.edge(
+                ids[edge.src],
+                edge.predicate,
+                ids[edge.dst],
+                provenance=edge.provenance,
+                confidence=edge.confidence,
+                source=edge.source,
+            )
+        return ids
 
     def log_lines(self, lines: Iterable[Line]) -> None:
         """Add log lines (microseconds, entity, level, message), streamed and in any order."""
