@@ -10,6 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import settings as hypothesis_settings
+from hypothesis import strategies as st
 from tests.run.run_stubs import ScriptedClient, StubInterface, brain, case, judge, plan_of
 from typer.testing import CliRunner
 
@@ -131,6 +134,17 @@ def test_what_cannot_be_matched_is_listed_with_why(own: Settings, ledger: Ledger
     ]
     assert len(found.matched) == 1
     assert "\x1b" not in "\n".join(found.lines())
+
+
+@given(st.lists(st.binary(max_size=60), max_size=6))
+@hypothesis_settings(max_examples=50, deadline=None)
+def test_any_file_is_read_line_by_line(tmp_path_factory: pytest.TempPathFactory, rows: list[bytes]):
+    """Every line is usable, or listed with why; blank ones are neither."""
+    path = tmp_path_factory.mktemp("lines") / "p.jsonl"
+    path.write_bytes(b"\n".join([*rows, b'{"incident": "i0", "verdict": "pass"}']))
+    lines, bad = read_lines(path)
+    assert lines[-1].incident == "i0"
+    assert all(why for _, _, why in bad)
 
 
 def test_repeats_of_production_are_one_incident_by_majority(own: Settings, ledger: Ledger):

@@ -133,6 +133,23 @@ def test_a_form_offers_the_nearest_faults_and_is_read_when_filled(
     assert (reading.fault, reading.cause_days, reading.expressible) == ("memory_quota", 4.0, True)
 
 
+@settings(max_examples=60, deadline=None)
+@given(st.text(max_size=200), st.sampled_from(["", "fault = ", "traps = ", "affected = "]))
+def test_any_form_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, text: str, key: str):
+    """Whatever somebody fills in, it is a reading, none yet, or an error that says how to mend."""
+    before = split_module._role
+    split_module._role = "intake"
+    material = read_material(handed_in(tmp_path_factory.mktemp("form"), "a report"))
+    form = form_path(material.path)
+    form.write_bytes(f'report = "{material.digest}"\n{key}{text}'.encode("utf-8", "replace"))
+    try:
+        with suppress(IngestError):
+            reading = read_form(material, HeldoutAccess())
+            assert reading is None or reading.fault
+    finally:
+        split_module._role = before
+
+
 def test_a_form_of_another_report_is_refused(tmp_path: Path, access: HeldoutAccess):
     """Negative control: a report that was edited after its form was filled is noticed."""
     path = handed_in(tmp_path, "one text")

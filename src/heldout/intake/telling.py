@@ -11,6 +11,7 @@ from heldout.intake.reading import FITS
 from heldout.intake.vocabulary import plain_mechanism
 from heldout.settings import Settings
 from heldout.simulate.fault import fault_named, faults
+from heldout.terminal import visible
 
 SHOWN = 6
 """How many near-duplicates are told."""
@@ -36,6 +37,8 @@ def draft_lines(draft: Draft) -> list[str]:
     if len(draft.near) > SHOWN:
         lines.append(f"  resembles {len(draft.near) - SHOWN} more")
     lines += [f"  note      {one}" for one in draft.notes]
+    if said := visible(draft.reading.get("note", ""), 200):
+        lines.append(f"  said      {said}")
     if draft.model:
         lines.append(f"  read by   {draft.model}; a person should compare it with the report")
     return [*lines, f"Next: heldout intake --accept {draft.id}, or --drop {draft.id}"]
