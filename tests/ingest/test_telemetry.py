@@ -124,6 +124,27 @@ def test_lines_join_what_the_world_knows(tmp_path: Path):
     assert [row["entity_id"] for row in read_table(tmp_path / "w", "log_template")] == [known]
 
 
+def test_how_far_a_recording_reaches_is_said(material: Path, tmp_path: Path):
+    """Before the first line is no silence but nothing imported; what is imported later says so anew."""
+    imported(LOGS, material, tmp_path / "w")
+    pod = next(row["id"] for row in read_table(tmp_path / "w", "entity") if row["name"] == "web-1")
+    session = WorldInterface().open(str(tmp_path / "w"), 1)
+    early = {"since": "2026-03-01T10:00:00Z", "until": "2026-03-01T11:00:00Z"}
+    for tool, args in (("search_logs", {"query": "user", **early}),
+                       ("query_metrics", {"entity": pod, "since": "2026-03-04T09:00:00Z",
+                                          "until": "2026-03-04T10:01:00Z"})):  # fmt: skip
+        refused = session.call(tool, args)
+        assert refused.is_error
+        assert "imported" in refused.text
+    assert not session.call("search_logs", {"query": "user"}).is_error
+    imported(METRICS, material, tmp_path / "w", base=tmp_path / "w")
+    gaps = read_table(tmp_path / "w", "data_gap")
+    assert sorted((row["source"], row["note"]) for row in gaps) == [
+        ("log", "what was recorded before was not imported"),
+        ("metric", "what was recorded before was not imported"),
+    ]
+
+
 def test_importing_twice_gives_the_same_world(material: Path, tmp_path: Path):
     """Nothing depends on when or where an import ran."""
     for name in ("a", "b"):

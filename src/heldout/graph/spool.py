@@ -37,6 +37,9 @@ _SMALLEST_ROW_GROUP = 2_048
 _CHUNK_LAYOUT = "format parquet, compression snappy, row_group_size 20_480, dictionary_size_limit 1"
 
 
+Span = tuple[int, int]
+
+
 class Run(NamedTuple):
     """Column of a series, ``step_s`` apart from ``t0`` (microseconds) on."""
 
@@ -57,15 +60,16 @@ class Spool:
     """Lines and values given in chunks, written once as two tables of a world.
 
     ``patterns`` are (entity, text, level) by the provisional number that lines name; they may
-    still change until the world is written. ``span`` holds the first and the last time of a line
-    or a value, in microseconds.
+    still change until the world is written. ``line_span`` and ``value_span`` hold the first and the
+    last time of a line and of a value, in microseconds.
     """
 
     def __init__(self) -> None:
         self.patterns: list[tuple[str, str, str]] = []
         self.lines = 0
         self.points = 0
-        self.span: tuple[int, int] | None = None
+        self.line_span: Span | None = None
+        self.value_span: Span | None = None
         self._bytes = 0
         self._chunks: list[Path] = []
         self._runs: list[Run] = []
@@ -98,7 +102,7 @@ class Spool:
         self._con.unregister("given")
         self.lines += len(texts)
         self._bytes += sum(map(len, texts))
-        self._spread(int(times.min()), int(times.max()))
+        self.line_span = _spread(self.line_span, int(times.min()), int(times.max()))
 
     def add_values(self, series: str, t0: int, step_s: int, values: Column) -> None:
         """Take values of a series, gaps as NaN; runs of one series may come apart."""
@@ -110,7 +114,7 @@ class Spool:
         run = Run(series, t0, step_s, len(flat), self.points)
         self._runs.append(run)
         self.points += len(flat)
-        self._spread(t0, run.end)
+        self.value_span = _spread(self.value_span, t0, run.end)
 
     def take(self, directory: Path) -> None:
         """Begin with the lines, patterns and values of a world, before any others are given."""
@@ -129,7 +133,7 @@ class Spool:
             if self.lines:
                 numbers = "id - 1 as seq, ts, (template_id - 1)::INTEGER as pattern"
                 self._keep(f"select {numbers}, msg from {log}")
-                self._spread(first, last)
+                self.line_span = first, last
             listed = self._con.execute(
                 f"select series_id, t0, step_s, points, first from {chunks}"
             ).fetchall()
@@ -138,7 +142,7 @@ class Spool:
                 self.points += len(part)
         for run in map(Run._make, listed):
             self._runs.append(run)
-            self._spread(run.t0, run.end)
+            self.value_span = _spread(self.value_span, run.t0, run.end)
 
     def _stored(self, values: str) -> Iterator[Column]:
         [(total,)] = self._con.execute(f"select count(*) from {values}").fetchall()
@@ -156,9 +160,12 @@ class Spool:
             self._con.execute(f"copy ({query}) to {quoted(path)} ({_CHUNK_LAYOUT})")
         self._chunks.append(path)
 
-    def _spread(self, first: int, last: int) -> None:
-        low, high = self.span or (first, last)
-        self.span = min(low, first), max(high, last)
+    @property
+    def span(self) -> Span | None:
+        """The first and the last time of anything, in microseconds."""
+        if self.line_span is None or self.value_span is None:
+            return self.line_span or self.value_span
+        return _spread(self.line_span, *self.value_span)
 
     def columns(self) -> dict[str, dict[str, Any]]:
         """The columns of ``log_template`` and ``metric_chunk``."""
@@ -246,6 +253,11 @@ class Spool:
         self._con.close()
         self._values.close()
         self._holder.cleanup()
+
+
+def _spread(span: Span | None, first: int, last: int) -> Span:
+    low, high = span or (first, last)
+    return min(low, first), max(high, last)
 
 
 @contextmanager

@@ -24,7 +24,7 @@ from heldout.graph.topology import Topology
 from heldout.ingest.redaction import Redactor
 from heldout.ingest.report import Report
 from heldout.ingest.telemetry.grid import Numbers
-from heldout.ingest.telemetry.recording import Line, Recording
+from heldout.ingest.telemetry.recording import COVERAGE, Line, Recording
 
 HISTORY = 14 * 86_400_000_000
 """How far before now a world begins at least, in microseconds."""
@@ -106,7 +106,7 @@ class WorldDraft:
             self._diffs[row["event_id"], row["entity_id"], row["field"]] = row
         elif table == "alert":
             self._alerts[row["id"]] = row
-        else:
+        elif row.get("note") not in COVERAGE:
             self._rows[table].append(row)
 
     def _add_entity(self, row: Row) -> None:
@@ -425,6 +425,7 @@ class WorldDraft:
             ],
             "change_diff": [*self._diffs.values()],
             "alert": [row for row in self._alerts.values() if row["ts"] <= at],
+            "data_gap": [*self._rows["data_gap"], *self._recording.gaps(start, at)],
         }  # fmt: skip
         columns: dict[str, Any] = {
             table: {column: [row[column] for row in rows[table]] for column, _ in TABLES[table]}

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Iterable, Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -18,6 +19,15 @@ from heldout.ingest.telemetry.mining import Miner
 
 _CHUNK_LINES = 50_000
 _CHUNK_CHARS = 8_000_000
+
+QUIET = 15 * 60_000_000
+"""A silence so long before the world's now, or after its start, is a gap in what was recorded."""
+
+BEFORE = "what was recorded before was not imported"
+AFTER = "what was recorded after was not imported"
+NOTHING = "none was imported"
+COVERAGE = (BEFORE, AFTER, NOTHING)
+"""Notes of the gaps that say how far a recording reaches; each import says it anew."""
 
 Line = tuple[int, str, str, str]
 Names = dict[str, list[str]]
@@ -106,6 +116,17 @@ class Recording:
             "name": [name for _, name in keys],
             "unit": [self._units[one] for one in ids],
         }
+
+    def gaps(self, start: int, now: int) -> list[dict[str, Any]]:
+        """Rows of ``data_gap`` for the time that no line, or no value, was recorded of."""
+        rows = []
+        for source, span in (("log", self.spool.line_span), ("metric", self.spool.value_span)):
+            first, last = span or (now, now)
+            for since, until, note in ((start, first - 1, BEFORE), (last + 1, now, AFTER)):
+                if until - since > QUIET:
+                    row = {"source": source, "entity_id": "", "since": since, "until": until}
+                    rows.append({**row, "note": note if span else NOTHING})
+        return rows
 
     def close(self) -> None:
         """Give back what lies on disk."""
