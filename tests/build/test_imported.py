@@ -13,13 +13,13 @@ from typer.testing import CliRunner
 
 import heldout.split as split_module
 from heldout.build.guard import check_split
-from heldout.build.imported import busyness, imported_dir, topology_of
+from heldout.build.imported import busyness, topology_of
 from heldout.cli.main import app
 from heldout.errors import IngestError, SpecError, UsageError, WorldError
 from heldout.graph import read_table, write_world
 from heldout.graph.schema import OPEN_END
 from heldout.ingest.draft import WorldDraft
-from heldout.pipeline.intake import Overlay, overlay
+from heldout.pipeline.intake import Overlay, imported_dir, overlay
 from heldout.settings import Settings
 from heldout.simulate import generate
 from heldout.split import HeldoutAccess, read_specs, read_split

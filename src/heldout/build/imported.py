@@ -6,15 +6,12 @@ import json
 from collections.abc import Mapping
 from pathlib import Path
 
-from heldout.errors import SpecError, UsageError
+from heldout.errors import SpecError
 from heldout.graph import read_tables, verify_world, world_meta
-from heldout.graph.files import MANIFEST
 from heldout.graph.topology import Topology, TopologyEdge, TopologyEntity, TopologyFact
 from heldout.graph.world import World
-from heldout.settings import Settings
 from heldout.simulate.knobs import NUMERIC
 
-PREFIX = "imported:"
 DAY = 86_400_000_000
 HISTORY = 14
 """Days of an invented history, about; how busy an estate is is measured per day."""
@@ -22,29 +19,6 @@ LEAST_EVENTS, LEAST_LINES = 100, 2_000
 """Fewer say nothing of how busy an estate is; then it is drawn."""
 LEAST_DAYS, LEAST_LOGGED = 1.0, 1 / 24
 """Days of changes and of log lines that a rate is told over at least."""
-
-
-def imported_dir(settings: Settings, base: str) -> Path:
-    """The folder of ``imported:WORLD``: a world's folder, or a name below ``.heldout/imported``.
-
-    Any other word, and a place without a world, is a :class:`UsageError`.
-    """
-    name = base.removeprefix(PREFIX)
-    if not base.startswith(PREFIX) or not name:
-        raise UsageError(
-            f"'{base[:60]}' is no base to graft on",
-            mend="Say imported:WORLD, with a world made by 'heldout ingest KIND PATH --into WORLD'",
-        )
-    kept = settings.state / "imported"
-    for path in (Path(name), settings.root / name, kept / name):
-        if (path / MANIFEST).is_file():
-            return path
-    known = sorted(one.parent.name for one in kept.glob(f"*/{MANIFEST}"))
-    raise UsageError(
-        f"there is no imported world '{name[:60]}'",
-        where=base[:80],
-        mend=f"Name a world's folder; by name are known: {', '.join(known) or 'none'}",
-    )
 
 
 def topology_of(directory: Path, name: str) -> Topology:

@@ -7,11 +7,15 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from heldout.errors import IngestError, UsageError
+from heldout.graph.files import MANIFEST
+from heldout.pipeline.ingesting import world_dir
 from heldout.settings import Settings
 from heldout.split import Side
 
 if TYPE_CHECKING:
     from heldout.graph.topology import Topology
+
+PREFIX = "imported:"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def overlay(settings: Settings, wanted: Overlay) -> list[str]:
     may open the held-out half. Where no fault fits, that is an :class:`IngestError`.
     """
     from heldout.build.grafts import GraftPlan, graft_faults
-    from heldout.build.imported import busyness, imported_dir, topology_of
+    from heldout.build.imported import busyness, topology_of
     from heldout.graph import world_meta
     from heldout.split import HeldoutAccess
 
@@ -97,6 +101,28 @@ def overlay(settings: Settings, wanted: Overlay) -> list[str]:
             where=wanted.base, mend="Name other --faults, or import more of the estate",
         )  # fmt: skip
     return lines
+
+
+def imported_dir(settings: Settings, base: str) -> Path:
+    """The folder of ``imported:WORLD``, as ``heldout ingest --into WORLD`` names it.
+
+    Any other word, and a place without a world, is a :class:`UsageError`.
+    """
+    name = base.removeprefix(PREFIX)
+    if not base.startswith(PREFIX) or not name:
+        raise UsageError(
+            f"'{base[:60]}' is no base to graft on",
+            mend="Say imported:WORLD, with a world made by 'heldout ingest KIND PATH --into WORLD'",
+        )
+    path = world_dir(name, settings.root)
+    if (path / MANIFEST).is_file():
+        return path
+    known = sorted(one.parent.name for one in (settings.state / "imported").glob(f"*/{MANIFEST}"))
+    raise UsageError(
+        f"there is no imported world '{name[:60]}'",
+        where=base[:80],
+        mend=f"Name a world's folder; by name are known: {', '.join(known) or 'none'}",
+    )
 
 
 def named_side(side: str) -> Side | None:
