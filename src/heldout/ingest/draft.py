@@ -54,6 +54,7 @@ class WorldDraft:
         self._targets: set[tuple[str, str]] = set()
         self._diffs: dict[tuple[str, str, str], Row] = {}
         self._alerts: dict[str, Row] = {}
+        self._began: int | None = None
         self._latest: int | None = None
         self._meta: dict[str, str] = {"imported": ""}
         self._recording = Recording(self.redactor, base)
@@ -84,7 +85,7 @@ class WorldDraft:
         for table, rows in read_tables(base, wanted).items():
             for row in rows:
                 self._keep(table, _unbounded(row, meta.start))
-        self._latest = meta.now
+        self._began, self._latest = meta.start, meta.now
 
     def _keep(self, table: str, row: Row) -> None:
         if table == "entity":
@@ -447,7 +448,8 @@ class WorldDraft:
         return max(told) if told else time.time_ns() // 1000
 
     def _start(self, now: int, span: tuple[int, int] | None) -> int:
-        moments: list[int] = [now - HISTORY, *(row["ts"] for row in self._changes.values())]
+        moments: list[int] = [_or(self._began, now), now - HISTORY]
+        moments += [row["ts"] for row in self._changes.values()]
         moments += [row["ts"] for row in self._alerts.values()]
         moments += [row["valid_from"] for held in self._facts.values() for row in held
                     if row["valid_from"] is not None]  # fmt: skip
