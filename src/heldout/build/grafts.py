@@ -67,9 +67,10 @@ class Grafts:
     refused: dict[str, str] = field(default_factory=dict)
 
     def lines(self, estate: str) -> list[str]:
-        """For people."""
+        """For people; of a made incident nothing that tells its cause, whichever side it is on."""
         said = [
-            f"grafted incident {spec.id} onto {estate}: {placement.side} side; {placement.why}"
+            f"grafted incident {spec.id} onto {estate}: {placement.side} side, "
+            + ("where its group stands" if placement.bound else placement.why)
             for spec, placement in self.made
         ]
         return said + [f"left out {fault}: {why}" for fault, why in self.refused.items()]
