@@ -86,8 +86,8 @@ def graft_faults(
     names = [fault_named(name).name for name in plan.faults]
     done = Grafts()
     directory = settings.set_path(plan.set)
+    others = standing(settings, directory, access)
     for fault in dict.fromkeys(names or [one.name for one in usable("trap")]):
-        others = standing(settings, directory, access)
         made = _grafted(topology, plan, fault, others)
         if isinstance(made, str):
             done.refused[fault] = made
@@ -99,6 +99,7 @@ def graft_faults(
         ]
         if plan.first:
             break
+        others = standing(settings, directory, access)
     return done
 
 
