@@ -21,7 +21,7 @@ from heldout.store import Ledger
 from heldout.store.intake import intake_steps
 from heldout.store.spending import spending
 
-SMALL = ("--variants", "1", "--scale", "0.2")
+SMALL = ("--variants", "1", "--scale", "0.12")
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,6 @@ import os
 from pathlib import Path
 
 import pytest
-from tests.intake.conftest import LEAN
 from tests.intake.recipes import RECIPES, UNCOVERED, Recipe
 
 from heldout.intake import (
@@ -24,7 +23,7 @@ from heldout.settings import Settings
 from heldout.simulate.fault import fault_named
 from heldout.split import HeldoutAccess
 
-HOW = Drafting("recipes", variants=1, scale=float(LEAN["scale"]))
+HOW = Drafting("recipes", variants=1, scale=0.12)
 
 
 def drafted(own: Settings, access: HeldoutAccess, recipe: Recipe) -> None:
