@@ -120,6 +120,14 @@ def test_a_flipped_file_agrees_less(own: Settings, ledger: Ledger):
     assert "not known" in "\n".join(found.lines())
 
 
+def test_a_kappa_that_can_only_be_0_says_so(own: Settings, ledger: Ledger):
+    """Where one of the two never varies kappa tells nothing, and that is told."""
+    path = lines_of(own, row("i0", "pass"), row("i1", "fail"))
+    assert "one of the two always ends alike" in "\n".join(measure(own, ledger, path).lines())
+    varied = lines_of(own, row("i0", "pass"), row("i2", "fail", WRONG))
+    assert "always ends alike" not in "\n".join(measure(own, ledger, varied).lines())
+
+
 def test_what_cannot_be_matched_is_listed_with_why(own: Settings, ledger: Ledger):
     """Unknown incidents, other verdicts, and lines that are none; the rest still counts."""
     path = lines_of(own, row("i0", "pass"), row("inc-unknown", "fail"), row("i1", "maybe"),

@@ -120,13 +120,20 @@ class Fidelity:
             ],
         }  # fmt: skip
 
+    def _constant(self) -> str:
+        """A word where kappa can be nothing but 0: one of the two never varies."""
+        sides = ({one.production for one in self.matched}, {one.simulated for one in self.matched})
+        if sides[0] == sides[1] or min(map(len, sides)) > 1:
+            return ""
+        return "; one of the two always ends alike, so it is 0 whatever the other does"
+
     def lines(self) -> list[str]:
         """For people; the first line says what it is evidence of."""
         n, both = len(self.matched), sum(one.production == one.simulated == "fail"
                                          for one in self.matched)  # fmt: skip
         said = [f"fidelity of {self.model} ({_evidence(self.model)}): {n} incidents matched"]
         said.append(f"  agreement   {_shown(self.agreement, percent=True)}")
-        said.append(f"  kappa       {_shown(self.kappa)}")
+        said.append(f"  kappa       {_shown(self.kappa)}{self._constant()}")
         said.append(
             f"  same wrong  {_shown(self.same_wrong, percent=True)}, of {len(self.compared)} "
             f"comparable of {both} that both failed"
