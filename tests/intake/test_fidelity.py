@@ -20,7 +20,8 @@ import heldout.split as split_module
 from heldout.cli.main import app
 from heldout.errors import IngestError, SplitViolation, UsageError
 from heldout.intake.drafts import DraftState, write_state
-from heldout.intake.fidelity import Fidelity, measure, read_lines, same_answer
+from heldout.intake.fidelity import Fidelity, measure, same_answer
+from heldout.intake.production import read_lines
 from heldout.interface import Submission
 from heldout.llm import ModelReply, ModelRequest, ToolCall
 from heldout.report.fidelity import fidelity_notes
