@@ -164,6 +164,16 @@ def test_what_the_tools_should_gain_is_told_where_it_is_known(maker: Any):
     assert "should gain" not in render_html(maker().report()) + render_text(maker().report())
 
 
+def test_how_production_agreed_is_told_where_somebody_compared(maker: Any):
+    """The section stands in both forms, harmless, and not at all without a comparison."""
+    data = maker().report(fidelity=("Of 4 incidents <b>75%</b> ended alike \x1b[2J",))
+    assert "Production against the simulation" in render_html(data)
+    assert "<b>75%</b>" not in render_html(data)
+    assert "- Of 4 incidents" in render_text(data)
+    assert "\x1b" not in render_text(data) + render_html(data)
+    assert "Production against" not in render_html(maker().report())
+
+
 def test_words_of_the_verdict_follow_the_outcome(maker: Any):
     """Good, bad and open results are told apart by tone, and a simulated gain never says gain."""
     data = maker().report()
