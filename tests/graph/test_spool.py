@@ -17,6 +17,7 @@ from heldout.graph import spool as spool_room
 from heldout.graph.logs import masked
 from heldout.graph.schema import MetricBlock, WorldTables
 from heldout.graph.spool import Spool
+from heldout.graph.stretches import starts_of
 
 Line = tuple[int, str, str, str]
 
@@ -141,3 +142,32 @@ def test_the_span_and_the_folder_of_a_spool():
     assert folder.is_dir()
     spool.close()
     assert not folder.exists()
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 9), st.integers(0, 12)), min_size=1, max_size=30),
+    st.integers(0, 40),
+)
+@settings(max_examples=100, deadline=None)
+def test_stretches_hold_every_line_once_and_follow_each_other(
+    lines: list[tuple[int, int]], most: int
+):
+    """Each stretch but of one line keeps within its bytes; together they are the sorted lines."""
+    ts, lengths = (np.array(column, dtype=np.int64) for column in zip(*lines, strict=True))
+    starts = starts_of(ts, lengths, most)
+    rows = sorted(range(len(ts)), key=lambda row: (ts[row], row))
+    assert starts[0] == (ts[rows[0]], rows[0])
+    places = [rows.index(start.row) for start in starts]
+    for first, end in zip(places, [*places[1:], len(rows)], strict=True):
+        assert end > first
+        assert end == first + 1 or sum(lengths[rows[first:end]]) <= most
+
+
+def test_long_lines_of_one_moment_are_sorted_in_stretches(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Lines whose order only their arrival tells keep it, however few fit in memory."""
+    lines = [(NOW - n % 3, eid(1), "INFO", f"{'x' * 50} {n}") for n in range(40)]
+    first = write_world(plain(lines), tmp_path / "a")
+    monkeypatch.setattr(spool_room, "_SORTED_BYTES", 120)
+    assert write_world(spooled(lines, 7), tmp_path / "b") == first

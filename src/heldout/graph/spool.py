@@ -1,8 +1,8 @@
 """Log lines and metric values on their way into a world, on disk instead of in memory.
 
 Recorded telemetry is larger than memory should be. It comes in chunks, in any order; lines are
-sorted by DuckDB, which spills, when the world is written. A spool lies in a temporary folder (see
-``TMPDIR``) that goes with it.
+sorted, one stretch of time after the other, when the world is written. A spool lies in a temporary
+folder (see ``TMPDIR``) that goes with it.
 """
 
 from __future__ import annotations
@@ -21,20 +21,23 @@ from heldout.errors import WorldError
 from heldout.graph.columns import Column, rounded
 from heldout.graph.database import connect, quoted
 from heldout.graph.logs import numbered
+from heldout.graph.stretches import starts_of, within
 
 SPOOLED = ("log", "metric_value")
 """The tables that a spool writes."""
 
-MEMORY = "160MB"
-"""What the database may hold of lines while it sorts them; the rest lies in the folder."""
+MEMORY = "192MB"
+"""What the database may hold; it spills the rest into the folder."""
 
 SLICE = 2 * 1_966_080
 """So many metric values are in memory at once."""
 
 _ROW_GROUP = 20_480
-_ROW_GROUP_BYTES = 32 * 1024 * 1024
+_ROW_GROUP_BYTES = 16 * 1024 * 1024
 _SMALLEST_ROW_GROUP = 2_048
-_CHUNK_LAYOUT = "format parquet, compression snappy, row_group_size 20_480, dictionary_size_limit 1"
+_SORTED_BYTES = 16 * 1024 * 1024
+_CHUNK_LAYOUT = "format parquet, compression snappy, dictionary_size_limit 1"
+_NO_LINES = "select 0::BIGINT as ts, 0 as number, '' as msg where false"
 
 
 Span = tuple[int, int]
@@ -119,7 +122,7 @@ class Spool:
     def take(self, directory: Path) -> None:
         """Begin with the lines, patterns and values of a world, before any others are given."""
         log, templates, chunks, values = (
-            f"read_parquet({quoted(directory / f'{name}.parquet')})"
+            _files([directory / f"{name}.parquet"])
             for name in ("log", "log_template", "metric_chunk", "metric_value")
         )
         with _room("read the world that is there"):
@@ -157,7 +160,8 @@ class Spool:
     def _keep(self, query: str) -> None:
         path = self._folder / f"lines-{len(self._chunks):05}.parquet"
         with _room("keep log lines"):
-            self._con.execute(f"copy ({query}) to {quoted(path)} ({_CHUNK_LAYOUT})")
+            layout = f"{_CHUNK_LAYOUT}, row_group_size {self._group()}"
+            self._con.execute(f"copy ({query}) to {quoted(path)} ({layout})")
         self._chunks.append(path)
 
     @property
@@ -187,26 +191,52 @@ class Spool:
         numbers = np.array(numbered(self.patterns)[0], dtype=np.int32)
         known = np.arange(len(numbers), dtype=np.int32)
         self._con.register("number", {"pattern": known, "number": numbers})
-        chunks = ", ".join(map(quoted, self._chunks))
-        lines = (
-            f"select seq, ts, number, msg from read_parquet([{chunks}]) join number using (pattern)"
-            if chunks
-            else "select 0::BIGINT as seq, 0::BIGINT as ts, 0 as number, '' as msg where false"
-        )
-        mean = self._bytes // max(self.lines, 1) + 1
-        rows = max(_SMALLEST_ROW_GROUP, min(_ROW_GROUP, _ROW_GROUP_BYTES // mean))
+        parts = self._sorted_parts()
+        self._con.unregister("number")
+        source = _files(parts) if parts else f"({_NO_LINES})"
         self._con.execute(
             "copy (select row_number() over () as id, ts, number::INTEGER as template_id, msg "
-            f"from ({lines} order by ts, seq)) to {quoted(path)} ({options}, row_group_size {rows})"
+            f"from {source}) to {quoted(path)} ({options}, row_group_size {self._group()})"
         )
-        self._con.unregister("number")
-        count = f"select count(*) from read_parquet({quoted(path)})"
-        if self._con.execute(count).fetchall() != [(self.lines,)]:
+        for part in parts:
+            part.unlink()
+        if self._con.execute(f"select count(*) from {_files([path])}").fetchall() != [
+            (self.lines,)
+        ]:
             raise WorldError(
                 "a log line names a pattern that was not given",
                 where="Spool.patterns",
                 mend="Add each pattern before the lines that show it",
             )
+
+    def _sorted_parts(self) -> list[Path]:
+        """Files of lines by time, one after the other.
+
+        Each is sorted for itself: sorting all at once would need them in memory, or a limit that
+        long lines break.
+        """
+        if not self.lines:
+            return []
+        source = _files(self._chunks)
+        found = self._con.execute(
+            f"select ts, strlen(msg)::INTEGER as bytes from {source}"
+        ).fetchnumpy()
+        starts = starts_of(found["ts"], found["bytes"], _SORTED_BYTES)
+        del found
+        parts = []
+        for number, (start, end) in enumerate(zip(starts, [*starts[1:], None], strict=True)):
+            parts.append(self._folder / f"sorted-{number:05}.parquet")
+            self._con.execute(
+                f"copy (select ts, number, msg from {source} join number using (pattern) "
+                f"where {within(start, end)} order by ts, seq) "
+                f"to {quoted(parts[-1])} ({_CHUNK_LAYOUT}, row_group_size {self._group()})"
+            )
+        return parts
+
+    def _group(self) -> int:
+        """Lines of a row group, fewer where they are long."""
+        mean = self._bytes // max(self.lines, 1) + 1
+        return max(_SMALLEST_ROW_GROUP, min(_ROW_GROUP, _ROW_GROUP_BYTES // mean))
 
     def write_values(self, path: Path, options: str) -> None:
         """Write the table ``metric_value``; a gap is NULL."""
@@ -217,8 +247,7 @@ class Spool:
             self._con.execute(f"copy given to {quoted(part)} ({_CHUNK_LAYOUT})")
             self._con.unregister("given")
             parts.append(part)
-        listed = ", ".join(map(quoted, parts))
-        source = f"read_parquet([{listed}])" if parts else "(select 0::FLOAT as v where false)"
+        source = _files(parts) if parts else "(select 0::FLOAT as v where false)"
         self._con.execute(f"copy (select v from {source}) to {quoted(path)} ({options})")
         for part in parts:
             part.unlink()
@@ -253,6 +282,10 @@ class Spool:
         self._con.close()
         self._values.close()
         self._holder.cleanup()
+
+
+def _files(paths: Sequence[Path]) -> str:
+    return f"read_parquet([{', '.join(map(quoted, paths))}])"
 
 
 def _spread(span: Span | None, first: int, last: int) -> Span:
