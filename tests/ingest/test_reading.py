@@ -85,11 +85,31 @@ def test_bytes_links_and_folders_with_file_names(tmp_path: Path):
 
 
 def test_a_huge_file_is_not_opened(tmp_path: Path):
-    """Over 20 MB a file is a record."""
-    path = tmp_path / "huge.json"
-    with path.open("wb") as stream:
-        stream.truncate(reading.MAX_FILE_BYTES + 1)
-    assert outcome(tmp_path, "huge.json") == "huge, skipped"
+    """Over 20 MB a file of YAML is a record; JSON is read as far as it is JSON."""
+    for name in ("huge.yaml", "huge.json"):
+        with (tmp_path / name).open("wb") as stream:
+            stream.truncate(reading.MAX_FILE_BYTES + 1)
+    assert outcome(tmp_path, "huge.yaml") == "huge, skipped"
+    assert outcome(tmp_path, "huge.json") == "unreadable, skipped"
+
+
+def test_a_large_list_is_read_part_by_part(tmp_path: Path, monkeypatch: pytest.MonkeyPatch):
+    """However a list is read, the objects are the same, and so is what is said of a broken end."""
+    pods = [{"apiVersion": "v1", "kind": "Pod", "metadata": {"name": f"p-{n}", "namespace": "n",
+             "managedFields": [{"manager": "x"}]}, "status": {"phase": "Running"}}
+            for n in range(50)]  # fmt: skip
+    write(tmp_path, "pods.json", json.dumps({"items": pods, "kind": "List", "apiVersion": "v1"}))
+    whole = read(tmp_path)
+    monkeypatch.setattr(reading, "MAX_FILE_BYTES", 1_000)
+    monkeypatch.setattr("heldout.ingest.batches._BATCH_CHARS", 900)
+    parts = read(tmp_path)
+    assert [one.name for one in parts.objects] == [one.name for one in whole.objects]
+    assert [one.status for one in parts.objects] == [one.status for one in whole.objects]
+    assert "managedFields" not in parts.objects[0].body["metadata"]
+    text = (tmp_path / "pods.json").read_text(encoding="utf-8")
+    write(tmp_path, "pods.json", text[: len(text) // 2])
+    record = read(tmp_path).report.files[0]
+    assert (record.outcome, record.objects) == ("unreadable, skipped", 0)
 
 
 def test_aliases_that_unfold_without_end_are_refused(tmp_path: Path):

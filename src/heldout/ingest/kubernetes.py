@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import Any
 
 from heldout.graph.topology import Topology
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.happenings import happenings
 from heldout.ingest.objects import K8sObject, objects_in
-from heldout.ingest.reading import FileRecord, Unreadable, documents_of, files_of
+from heldout.ingest.packing import packed
+from heldout.ingest.reading import FileRecord, Unreadable, documents_of, files_of, is_large
 from heldout.ingest.redaction import Redactor
 from heldout.ingest.references import Identity, Reference, identity, references
 from heldout.ingest.report import Report
@@ -69,18 +71,21 @@ def read(path: Path, redactor: Redactor | None = None) -> Imported:
 def _read_file(
     relative: str, full: Path, root: Path, redactor: Redactor
 ) -> tuple[FileRecord, list[K8sObject]]:
-    try:
-        documents = documents_of(full, root if root.is_dir() else root.parent)
-    except Unreadable as problem:
-        return FileRecord(relative, problem.outcome, 0, problem.detail), []
     objects: list[K8sObject] = []
     problems: list[str] = []
-    for document in documents:
-        for found in objects_in(document, relative):
-            if found.item is None:
-                problems.append(found.problem)
-            else:
-                objects.append(_redacted(found.item, redactor))
+    try:
+        documents = documents_of(full, root if root.is_dir() else root.parent)
+        keep = packed if is_large(full) else dict
+        for document in documents:
+            for found in objects_in(document, relative):
+                if found.item is None:
+                    problems.append(found.problem)
+                else:
+                    objects.append(_redacted(found.item, redactor, keep))
+    except Unreadable as problem:
+        if not objects:
+            return FileRecord(relative, problem.outcome, 0, problem.detail), []
+        problems.append(f"what follows {problem.detail}")
     if "templated" in problems and not objects:
         return FileRecord(relative, "templated, skipped", 0, "a name is a template expression"), []
     detail = "; ".join(dict.fromkeys(problems))[:300]
@@ -90,8 +95,10 @@ def _read_file(
     return FileRecord(relative, "no kind" if no_kind else "no object", 0, detail), []
 
 
-def _redacted(item: K8sObject, redactor: Redactor) -> K8sObject:
-    body = redactor.object(item.body, is_secret=item.kind == "Secret")
+def _redacted(
+    item: K8sObject, redactor: Redactor, keep: Callable[[dict[str, Any]], Mapping[str, Any]]
+) -> K8sObject:
+    body = keep(redactor.object(item.body, is_secret=item.kind == "Secret"))
     return K8sObject(item.kind, item.api_version, item.namespace, item.name, body, item.file)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Literal
@@ -17,8 +17,12 @@ from typing import Any, Literal
 import yaml
 
 from heldout.errors import IngestError
+from heldout.ingest.batches import batches
 
 MAX_FILE_BYTES = 20 * 1024 * 1024
+"""Beyond this a file is not held: JSON is read part by part, YAML not at all."""
+
+MAX_JSON_BYTES = 4 * 1024**3
 MAX_NODES = 500_000
 MAX_DEPTH = 60
 SUFFIXES = (".yaml", ".yml", ".json")
@@ -83,14 +87,20 @@ def files_of(path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[tuple
                 yield full.relative_to(path).as_posix(), full
 
 
-def documents_of(path: Path, root: Path) -> list[Any]:
-    """The documents of one file as plain data; :class:`Unreadable` says why there are none."""
+def documents_of(path: Path, root: Path) -> Iterable[Any]:
+    """The documents of one file as plain data; :class:`Unreadable` says why there are none.
+
+    Of JSON too large to hold they come part by part, each with some elements of its lists; then
+    :class:`Unreadable` may come after some parts.
+    """
     try:
         if path.is_symlink() and not path.resolve().is_relative_to(root.resolve()):
             raise Unreadable("link, skipped", "leads out of the folder")
         if not path.is_file():
             raise Unreadable("unreadable, skipped", "is no regular file")
-        if path.stat().st_size > MAX_FILE_BYTES:
+        if is_large(path):
+            if path.suffix.lower() == ".json" and path.stat().st_size <= MAX_JSON_BYTES:
+                return _parts(path)
             raise Unreadable("huge, skipped", f"{path.stat().st_size} bytes")
         text = path.read_text(encoding="utf-8-sig")
     except UnicodeDecodeError as error:
@@ -99,14 +109,33 @@ def documents_of(path: Path, root: Path) -> list[Any]:
         raise Unreadable("unreadable, skipped", error.strerror or "cannot be read") from error
     if not text.strip():
         raise Unreadable("empty, skipped")
-    documents = _parsed(text, is_json=path.suffix.lower() == ".json")
+    documents = parse_text(text, is_json=path.suffix.lower() == ".json")
     kept = [document for document in documents if document not in (None, "", [], {})]
     if not kept:
         raise Unreadable("empty, skipped", "holds only comments or empty documents")
     return kept
 
 
-def _parsed(text: str, *, is_json: bool) -> list[Any]:
+def is_large(path: Path) -> bool:
+    """Whether a file is too large to be held at once."""
+    return path.stat().st_size > MAX_FILE_BYTES
+
+
+def _parts(path: Path) -> Iterator[Any]:
+    try:
+        for part in batches(path, whole_bytes=MAX_FILE_BYTES):
+            yield plain(part)
+    except RecursionError as error:
+        raise Unreadable("unreadable, skipped", "is nested too deeply") from error
+    except UnicodeDecodeError as error:
+        raise Unreadable("unreadable, skipped", "is not UTF-8 text") from error
+    except ValueError as error:
+        reason = " ".join(str(error).split())[:160]
+        raise Unreadable("unreadable, skipped", f"does not parse: {reason}") from error
+
+
+def parse_text(text: str, *, is_json: bool) -> list[Any]:
+    """The documents in a text as plain data; :class:`Unreadable` where it does not parse."""
     try:
         raw = [json.loads(text)] if is_json else list(yaml.load_all(text, Loader=_Loader))
         return [plain(document) for document in raw]
