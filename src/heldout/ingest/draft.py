@@ -8,10 +8,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import pairwise
+from itertools import chain, pairwise
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -19,7 +20,7 @@ from typing import Any
 from heldout.errors import IngestError
 from heldout.graph.files import read_tables, verify_world, world_meta, write_world
 from heldout.graph.ontology import KINDS, fits
-from heldout.graph.schema import BLOCK_TABLES, OPEN_END, SOURCES, TABLES, WorldTables
+from heldout.graph.schema import OPEN_END, SOURCES, TABLES, WorldTables
 from heldout.graph.topology import Topology
 from heldout.ingest.redaction import Redactor
 from heldout.ingest.report import Report
@@ -233,7 +234,7 @@ class WorldDraft:
         row = {
             "entity_id": entity,
             "field": field,
-            "value_json": json.dumps(clean, sort_keys=True),
+            "value_json": sys.intern(json.dumps(clean, sort_keys=True)),  # Most are said often.
             "valid_from": since,
             "valid_to": until,
             "observed_at": since,
@@ -409,29 +410,8 @@ class WorldDraft:
         span = self._recording.spool.span
         at = self._now(now, span)
         start = self._start(at, span)
-        rows = {
-            **self._rows,
-            "entity": [
-                {**row, "first_seen": _or(row["first_seen"], start),
-                 "last_seen": _or(row["last_seen"], at)}
-                for row in self._entities.values()
-            ],
-            "fact": [row for held in self._facts.values() for row in _timeline(held, start)],
-            "edge": [_bounded(row, start) for row in self._edges.values()],
-            "change_event": [*self._changes.values()],
-            "change_target": [
-                *self._rows["change_target"],
-                *({"event_id": event, "entity_id": entity, "role": "target"}
-                  for event, entity in sorted(self._targets)),
-            ],
-            "change_diff": [*self._diffs.values()],
-            "alert": [row for row in self._alerts.values() if row["ts"] <= at],
-            "data_gap": [*self._rows["data_gap"], *self._recording.gaps(start, at)],
-        }  # fmt: skip
         columns: dict[str, Any] = {
-            table: {column: [row[column] for row in rows[table]] for column, _ in TABLES[table]}
-            for table in TABLES
-            if table in rows and table not in BLOCK_TABLES
+            table: _columns(table, rows) for table, rows in self._tables(start, at).items()
         }
         columns["metric_series"] = self._recording.names()
         meta = {"imported": self.name, **{k: v for k, v in self._meta.items() if v}}
@@ -440,6 +420,28 @@ class WorldDraft:
         )
         directory.parent.mkdir(parents=True, exist_ok=True)
         return write_world(tables, directory)
+
+    def _tables(self, start: int, at: int) -> dict[str, Iterable[Row]]:
+        """The rows of each table, those of the large ones made as they are looked at."""
+        return {
+            **self._rows,
+            "entity": (
+                {**row, "first_seen": _or(row["first_seen"], start),
+                 "last_seen": _or(row["last_seen"], at)}
+                for row in self._entities.values()
+            ),
+            "fact": (row for held in self._facts.values() for row in _timeline(held, start)),
+            "edge": (_bounded(row, start) for row in self._edges.values()),
+            "change_event": self._changes.values(),
+            "change_target": chain(
+                self._rows["change_target"],
+                ({"event_id": event, "entity_id": entity, "role": "target"}
+                 for event, entity in sorted(self._targets)),
+            ),
+            "change_diff": self._diffs.values(),
+            "alert": (row for row in self._alerts.values() if row["ts"] <= at),
+            "data_gap": [*self._rows["data_gap"], *self._recording.gaps(start, at)],
+        }  # fmt: skip
 
     def _now(self, now: int | None, span: tuple[int, int] | None) -> int:
         if now is not None:
@@ -456,6 +458,15 @@ class WorldDraft:
         moments += [row["valid_from"] for row in self._edges.values()
                     if row["valid_from"] is not None]  # fmt: skip
         return min([*moments, span[0]] if span else moments)
+
+
+def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:
+    """Rows as columns, without holding them all twice."""
+    found: dict[str, list[Any]] = {column: [] for column, _ in TABLES[table]}
+    for row in rows:
+        for column, values in found.items():
+            values.append(row[column])
+    return found
 
 
 def _or(value: int | None, other: int) -> int:
