@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+from contextlib import suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -302,3 +303,28 @@ def test_any_lines_have_patterns_that_fit_them(texts: list[str]):
     assert sorted(set(numbers)) == [*range(len(patterns))]
     again = [miner.number("e-1", "INFO", one) for one in texts]
     assert len(set(again)) <= len(set(numbers))
+
+
+KEYS = (
+    "stream", "streams", "values", "data", "result", "logEvents", "logStream", "resourceLogs", "labels",
+    "scopeLogs", "logRecords", "body", "stringValue", "attributes", "key", "value", "message", "log",
+    "time", "timestamp", "level", "kubernetes", "pod_name", "hits", "_source", "resource", "line",
+)  # fmt: skip
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 2**62) | st.text(max_size=12)
+    | st.sampled_from(["2026-03-04T10:00:00Z", "1772618400000000000", "{}", "error"]),
+    lambda inner: st.lists(inner, max_size=3)
+    | st.dictionaries(st.sampled_from(KEYS), inner, max_size=5),
+    max_leaves=18,
+)  # fmt: skip
+
+
+@given(any_json, st.booleans())
+@settings(max_examples=250, deadline=None)
+def test_any_json_gives_messages_or_a_reason(tmp_path_factory: Any, document: Any, pretty: bool):
+    """A document of the right words in any arrangement never ends an import."""
+    text = json.dumps([document, document] if pretty else document, indent=1 if pretty else None)
+    with suppress(Unreadable):
+        for one in said(tmp_path_factory.mktemp("json"), text, "a.json"):
+            assert one.level in ("DEBUG", "INFO", "WARN", "ERROR")
+            assert all(isinstance(part, str) for part in one.place)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import io
 import json
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -292,3 +293,28 @@ def test_a_gzip_table_is_read(tmp_path: Path):
     with opened(path) as stream:
         read_sheet(lines_of(stream, Damage()), found.sink, HOME)
     assert found.runs == [("a", "cpu", 0, 60, [1.0, 2.0])]
+
+
+WORDS = (
+    "status", "data", "resultType", "result", "metric", "values", "value", "timestamps", "histograms",
+    "__name__", "matrix", "pod",
+)  # fmt: skip
+any_json = st.recursive(
+    st.none() | st.booleans() | st.integers(-5, 2**40) | st.floats() | st.sampled_from(WORDS),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.sampled_from(WORDS), inner, max_size=4)
+    ),
+    max_leaves=16,
+)
+
+
+@given(any_json)
+@settings(max_examples=200, deadline=None)
+def test_any_json_gives_points_or_a_reason(document: Any):
+    """A document of the right words in any arrangement never ends an import."""
+    with suppress(Unreadable):
+        for one in answer({"data": {"result": [document, document]}}):
+            assert 0 < one.time < 4_102_444_800 * SECOND
+            name_of(one.labels)
+    with suppress(Unreadable):
+        answer(document)
