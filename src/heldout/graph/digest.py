@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 import duckdb
@@ -14,6 +14,9 @@ from heldout.graph.schema import IN_DATABASE, SCHEMA_VERSION, TABLES
 
 _TEXT_BYTES = 8 * 1024 * 1024
 """So much of the lines' text is in memory at once."""
+
+_MANY = 150_000
+"""Of a table with so many rows one column is in memory at a time."""
 
 Values = np.ndarray[tuple[int], np.dtype[np.float32]]
 
@@ -51,29 +54,40 @@ def content_digest(
         if not count:
             continue
         texts = [column for column, kind in TABLES[name] if kind == "VARCHAR"]
-        for column in _numbers(con, name):
+        together = len(TABLES[name]) if count < _MANY else 1
+        for column in _numbers(con, name, together):
             total.update(column)
         if name == "log":
             for text in _log_texts(con):
                 total.update(text.encode())
-        elif texts:
-            joined = ", ".join(f"coalesce(string_agg(\"{one}\", ''), '')" for one in texts)
-            for text in con.execute(f"select {joined} from {name}").fetchone() or ():
-                total.update(str(text).encode())
+        else:
+            for text in _texts(con, name, texts, together):
+                total.update(text.encode())
     return total.hexdigest()
 
 
-def _numbers(con: duckdb.DuckDBPyConnection, name: str) -> Iterator[memoryview]:
+def _numbers(con: duckdb.DuckDBPyConnection, name: str, together: int) -> Iterator[memoryview]:
     """The numbers of a table and the lengths of its texts, column by column."""
     named = [
         f'strlen("{column}")::INTEGER' if kind == "VARCHAR" else f'"{column}"'
         for column, kind in TABLES[name]
     ]
-    # Of the lines one column at a time: recorded ones are many.
-    for group in [[one] for one in named] if name == "log" else [named]:
+    for first in range(0, len(named), together):
+        group = named[first : first + together]
         listed = ", ".join(f"{expression} as n{i}" for i, expression in enumerate(group))
         for column in con.execute(f"select {listed} from {name}").fetchnumpy().values():
             yield np.ascontiguousarray(column).data
+
+
+def _texts(
+    con: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], together: int
+) -> Iterator[str]:
+    """The joined texts of a table, column by column."""
+    for first in range(0, len(columns), together):
+        group = columns[first : first + together]
+        joined = ", ".join(f"coalesce(string_agg(\"{one}\", ''), '')" for one in group)
+        for text in con.execute(f"select {joined} from {name}").fetchone() or ():
+            yield str(text)
 
 
 def _log_texts(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
