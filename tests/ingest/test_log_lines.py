@@ -238,11 +238,20 @@ def test_lines_before_the_first_time_are_counted(tmp_path: Path):
         ("cluster-resources/pods/logs/shop/web-1/web.log",
          Place(namespace="shop", pod="web-1", container="web")),
         ("checkout.log.1.gz", Place(service="checkout", named_by="file")),
+        ("node/logs/n1.example.log", Place(node="n1.example")),
     ],
 )  # fmt: skip
 def test_a_file_name_tells_the_place(path: str, place: Place):
     """Kubelet's layouts and those of bundles; any other file is named after a service."""
     assert place_of_file(path) == place
+
+
+def test_the_folders_above_an_import_tell_the_place_too():
+    """A file that is imported by itself still lies where it lies; a node is never guessed so."""
+    assert place_of_file("0.log", "/x/namespaces/shop/pods/web-1/web/0.log") == Place(
+        namespace="shop", pod="web-1", container="web"
+    )
+    assert place_of_file("a.log", "/srv/node/a.log") == Place(service="a", named_by="file")
 
 
 @given(st.lists(st.binary(max_size=80) | st.sampled_from(

@@ -37,7 +37,7 @@ def _read(
 ) -> FileRecord:
     reference, dated = reference_of(full, options)
     file = LogFile(full, reference, draft.redactor)
-    home, tally, kept = place_of_file(relative), Tally(), [0]
+    home, tally, kept = place_of_file(relative, full.absolute().as_posix()), Tally(), [0]
 
     def lines() -> Iterator[Line]:
         for one in messages(file.entries(), tally):

@@ -113,9 +113,9 @@ _FILES = tuple(
         rf"(?:^|/)pod/(?P<namespace>{_PART})/logs/(?P<pod>{_PART})/",
         # support bundle: cluster-resources/pods/logs/<ns>/<pod>/<container>.log
         rf"(?:^|/)pods/logs/(?P<namespace>{_PART})/(?P<pod>{_PART})/(?P<container>{_PART})\.log",
-        rf"(?:^|/)nodes?/(?:logs/)?(?P<node>{_PART}?)(?:\.log|/)",
     )
 )
+_NODE_FILE = re.compile(rf"(?:^|/)nodes?/(?:logs/)?(?P<node>{_PART}?)\.log$")
 _LONGEST_PATH = 512
 _ROTATED = re.compile(
     r"(?:[._-](?:\d{4}-?\d\d-?\d\d\w*|\d{1,3}|current|previous|log|gz|out|err))+$"
@@ -144,13 +144,19 @@ def place_of(fields: Mapping[str, str]) -> Place:
     return Place(**found, kind=kind, name=name) if found or name else NOWHERE
 
 
-def place_of_file(path: str) -> Place:
-    """The place that a file's path tells: kubelet's and bundles' layouts, else its name."""
+def place_of_file(path: str, full: str = "") -> Place:
+    """The place that a file's path tells: kubelet's and bundles' layouts, else its name.
+
+    ``full`` is the path with the folders above what is imported, which may tell more.
+    """
     for pattern in _FILES:
-        match = pattern.search(path[-_LONGEST_PATH:])
+        match = pattern.search((full or path)[-_LONGEST_PATH:])
         if match:
             named = {key: value for key, value in match.groupdict().items() if value}
             return Place(**named)
+    match = _NODE_FILE.search(path)
+    if match:
+        return Place(node=match["node"])
     stem = _SUFFIX.sub("", path.rsplit("/", 1)[-1])
     stem = _ROTATED.sub("", stem) or stem
     return Place(service=stem[:253], named_by="file") if stem else NOWHERE
