@@ -198,9 +198,13 @@ class WorldDraft:
         found = self.value(entity, "namespace")
         return found if isinstance(found, str) else ""
 
-    def value(self, entity: str, field: str) -> Any:
-        """What is said last of a field, what was observed before what was declared; else None."""
-        for provenance in ("observed", "declared", "inferred", "asserted"):
+    def value(self, entity: str, field: str, provenance: str = "") -> Any:
+        """What is said last of a field, what was observed before what was declared; else None.
+
+        With ``provenance`` only what is said so.
+        """
+        said = (provenance,) if provenance else ("observed", "declared", "inferred", "asserted")
+        for provenance in said:
             rows = self._said(entity, field, provenance)
             if rows:
                 return json.loads(max(rows, key=lambda row: row["valid_from"] or 0)["value_json"])

@@ -49,7 +49,7 @@ def parts_of(path: Path) -> Iterator[Any]:
 
 
 def first_of(path: Path) -> Any:
-    """The first document of a file with empty lists at its top; :class:`Unreadable` as for parts."""
+    """The first document of a file, lists at its top empty; :class:`Unreadable` as for parts."""
     try:
         return head_of(path)
     except ValueError:

@@ -113,7 +113,9 @@ class Stacks:
         self._stacks[name] = stack
         return stack
 
-    def _resource(self, read: Read, stack: str, seen: Seen, place: Place) -> str | None:
+    def _resource(
+        self, read: Read, stack: str, seen: Seen, place: Place, *, new: bool = False
+    ) -> str | None:
         resource = read.resource
         if not read.known:
             self.counts.unknown[resource.type] += 1
@@ -125,6 +127,8 @@ class Stacks:
             self.counts.kinds[f"part: {resource.type}"] += 1
             return None
         record = read.record or self._unidentified(read, place)
+        if new and self._taken(record):
+            record = self._unidentified(read, place)
         entity = self._estate.place(record, seen)
         self.counts.kinds[record.kind] += 1
         self._addresses[stack, resource.address] = entity
@@ -136,6 +140,12 @@ class Stacks:
                 entity, name, value, since=seen.since, provenance="declared", source=_SOURCE
             )
         return entity
+
+    def _taken(self, record: Record) -> bool:
+        """Whether the name of what is to be made is that of something under another address."""
+        one = record.identity
+        found = self._estate.find(one.shape, one.local, one.place, one.within)
+        return found is not None and found in self._addresses.values()
 
     def _unidentified(self, read: Read, place: Place) -> Record:
         """A record of what has no id yet: a plan knows what is to be created by its address."""
@@ -154,7 +164,7 @@ class Stacks:
             return
         entity = self._addresses.get((stack, address))
         if entity is None:
-            entity = self._resource(step.read, stack, seen, place)
+            entity = self._resource(step.read, stack, seen, place, new=step.verb == "create")
         if entity is None:  # A part: what it would do is seen on nothing of its own.
             self.counts.left_out[f"a planned {step.verb} of a part of something"] += 1
             return
