@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from heldout.ingest.objects import K8sObject, mapping, sequence
+from heldout.ingest.podspec import Fields, containers, pod_labels, pod_spec
 
 MAX_GENERIC_FIELDS = 40
 _LONGEST_TEXT = 4_000
@@ -15,8 +16,6 @@ _FACTORS = {
     "": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
     "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40,
 }  # fmt: skip
-
-Fields = dict[str, Any]
 
 
 def fields_of(item: K8sObject) -> Fields:
@@ -32,31 +31,6 @@ def fields_of(item: K8sObject) -> Fields:
     else:
         fields.update(reader(item))
     return {name: value for name, value in fields.items() if name}
-
-
-def pod_spec(item: K8sObject) -> Mapping[str, Any]:
-    """The pod spec that an object holds, empty where it holds none."""
-    return mapping(pod_template(item).get("spec"))
-
-
-def pod_template(item: K8sObject) -> Mapping[str, Any]:
-    """The pod, or the template of the pods that a workload makes."""
-    if item.kind == "Pod":
-        return item.body
-    if item.kind == "CronJob":
-        return mapping(mapping(mapping(item.spec.get("jobTemplate")).get("spec")).get("template"))
-    return mapping(item.spec.get("template"))
-
-
-def pod_labels(item: K8sObject) -> dict[str, str]:
-    """Labels of a pod or of the pods that a workload makes."""
-    found = mapping(mapping(pod_template(item).get("metadata")).get("labels"))
-    return {key: str(value) for key, value in found.items()}
-
-
-def containers(item: K8sObject) -> list[Mapping[str, Any]]:
-    """The containers of a pod or pod template, init containers left out."""
-    return [one for one in sequence(pod_spec(item).get("containers")) if isinstance(one, Mapping)]
 
 
 def _pod_fields(item: K8sObject) -> Fields:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -11,6 +11,7 @@ from typing import Any
 from heldout.graph.topology import Topology
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.happenings import happenings
+from heldout.ingest.listing import Listed, is_page, join, listed_in
 from heldout.ingest.objects import K8sObject, objects_in
 from heldout.ingest.packing import packed
 from heldout.ingest.reading import FileRecord, Unreadable, documents_of, files_of, is_large
@@ -28,6 +29,7 @@ class Imported:
     edges: tuple[Reference, ...]
     report: Report
     name: str = "imported"
+    listed: Mapping[str, Collection[str]] = field(default_factory=dict, repr=False)
     by_identity: Mapping[Identity, K8sObject] = field(default_factory=dict, repr=False)
 
 
@@ -43,9 +45,10 @@ def read(path: Path, redactor: Redactor | None = None) -> Imported:
     events: list[K8sObject] = []
     kinds: Counter[str] = Counter()
     unknown: Counter[str] = Counter()
+    listed: Listed = {}
     repeated = 0
     for relative, full in files_of(path):
-        record, objects = _read_file(relative, full, path, redactor)
+        record, objects = _read_file(relative, full, path, redactor, listed)
         records.append(record)
         for item in objects:
             kinds[item.kind] += 1
@@ -64,12 +67,13 @@ def read(path: Path, redactor: Redactor | None = None) -> Imported:
         edges=references(kept),
         report=report,
         name=path.stem if path.is_file() else path.resolve().name,
+        listed=listed,
         by_identity=kept,
     )
 
 
 def _read_file(
-    relative: str, full: Path, root: Path, redactor: Redactor
+    relative: str, full: Path, root: Path, redactor: Redactor, listed: Listed
 ) -> tuple[FileRecord, list[K8sObject]]:
     objects: list[K8sObject] = []
     problems: list[str] = []
@@ -77,11 +81,17 @@ def _read_file(
         documents = documents_of(full, root if root.is_dir() else root.parent)
         keep = packed if is_large(full) else dict
         for document in documents:
+            first = len(objects)
             for found in objects_in(document, relative):
                 if found.item is None:
                     problems.append(found.problem)
                 else:
                     objects.append(_redacted(found.item, redactor, keep))
+            # Of a large file a document is only a part of a list, so it is looked at as a whole.
+            if keep is dict and isinstance(document, Mapping) and not is_page(document):
+                join(listed, listed_in(objects[first:]))
+        if keep is packed:
+            join(listed, listed_in(objects))
     except Unreadable as problem:
         if not objects:
             return FileRecord(relative, problem.outcome, 0, problem.detail), []
@@ -104,7 +114,8 @@ def _redacted(
 
 def topology(imported: Imported, *, cluster: str = "") -> Topology:
     """The import as a topology: its objects, the pods that they make, the applications on top."""
-    return build_topology(imported.by_identity, imported.edges, cluster or imported.name)
+    name = cluster or imported.name
+    return build_topology(imported.by_identity, imported.edges, name, listed=imported.listed)
 
 
 def into(draft: WorldDraft, imported: Imported, *, cluster: str = "") -> None:

@@ -3,18 +3,33 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple
 
 from heldout.graph.status import label_match, selects_pods
-from heldout.ingest.fields import containers, pod_labels, pod_spec
+from heldout.ingest.mentions import mentions
 from heldout.ingest.objects import K8sObject, mapping, sequence
+from heldout.ingest.podspec import containers, pod_labels, pod_spec
 
 WORKLOADS = ("Deployment", "StatefulSet", "DaemonSet")
 _ADDRESS_NAME = re.compile(
     r"(?i)(addr(ess)?|host|url|uri|endpoint|service|servers?|brokers?)(es|s)?$"
 )
 _HOST = re.compile(r"([a-z0-9](?:[-a-z0-9]*[a-z0-9])?)((?:\.[a-z0-9-]+)*)(:\d{1,5})?")
+
+
+_PREDICATES = {
+    "ConfigMap": "mounts", "Secret": "mounts", "Pvc": "mounts", "ServiceAccount": "uses_identity",
+}  # fmt: skip
+"""What a pod, or what makes pods, does with what it refers to."""
+
+_BY_SOURCE: Mapping[str, Mapping[str, str]] = {
+    "Ingress": {"K8sService": "routes_to", "Secret": "terminates_tls_with"},
+    "Hpa": dict.fromkeys(("Deployment", "StatefulSet", "ReplicaSet"), "scales"),
+    "RoleBinding": {"Role": "grants", "ClusterRole": "grants"},
+    "ClusterRoleBinding": {"ClusterRole": "grants"},
+    "Webhook": {},
+}
 
 
 class Identity(NamedTuple):
@@ -55,78 +70,19 @@ def _declared(one: Identity, item: K8sObject) -> Iterator[tuple[str, Identity]]:
             kind, name = mapping(owner).get("kind"), mapping(owner).get("name")
             if isinstance(kind, str) and isinstance(name, str):
                 yield "controlled_by", Identity(kind, one.namespace, name)
-    if pod_spec(item):
-        yield from _pod_references(one, item)
-    if item.entity_kind == "Ingress":
-        yield from _ingress_references(one, item)
-    if item.entity_kind == "Hpa":
-        target = mapping(item.spec.get("scaleTargetRef"))
-        yield "scales", Identity(str(target.get("kind")), one.namespace, str(target.get("name")))
+    for one_said in mentions(item):
+        predicate = _PREDICATES.get(one_said.kind, "")
+        if item.entity_kind in _BY_SOURCE:
+            predicate = _BY_SOURCE[item.entity_kind].get(one_said.kind, "")
+        if predicate:
+            yield predicate, Identity(one_said.kind, one_said.namespace, one_said.name)
+    if item.entity_kind == "Pod" and isinstance(pod_spec(item).get("nodeName"), str):
+        yield "runs_on", Identity("Node", "", pod_spec(item)["nodeName"])
     if item.entity_kind in ("RoleBinding", "ClusterRoleBinding"):
-        role = mapping(item.body.get("roleRef"))
-        place = one.namespace if role.get("kind") == "Role" else ""
-        yield "grants", Identity(str(role.get("kind")), place, str(role.get("name")))
-        for subject in sequence(item.body.get("subjects")):
-            if mapping(subject).get("kind") == "ServiceAccount":
+        for subject in map(mapping, sequence(item.body.get("subjects"))):
+            if subject.get("kind") == "ServiceAccount":
                 place = str(subject.get("namespace") or one.namespace)
                 yield "grants", Identity("ServiceAccount", place, str(subject.get("name")))
-
-
-def _pod_references(one: Identity, item: K8sObject) -> Iterator[tuple[str, Identity]]:
-    spec = pod_spec(item)
-    for kind, name in _mounted(spec, containers(item)):
-        yield "mounts", Identity(kind, one.namespace, name)
-    account = spec.get("serviceAccountName")
-    if isinstance(account, str):
-        yield "uses_identity", Identity("ServiceAccount", one.namespace, account)
-    if item.entity_kind == "Pod" and isinstance(spec.get("nodeName"), str):
-        yield "runs_on", Identity("Node", "", spec["nodeName"])
-
-
-def _mounted(
-    spec: Mapping[str, Any], all_containers: Iterable[Mapping[str, Any]]
-) -> Iterator[tuple[str, str]]:
-    for volume in sequence(spec.get("volumes")):
-        for source in (mapping(volume), *map(mapping, _projected(volume))):
-            for key, kind, name in (
-                ("configMap", "ConfigMap", "name"),
-                ("secret", "Secret", "secretName"),
-                ("persistentVolumeClaim", "Pvc", "claimName"),
-            ):
-                inner = mapping(source.get(key))
-                found = inner.get(name) or inner.get("name")
-                if isinstance(found, str):
-                    yield kind, found
-    for container in all_containers:
-        for source in sequence(container.get("envFrom")):
-            yield from _named(mapping(source), "configMapRef", "secretRef")
-        for variable in sequence(container.get("env")):
-            source = mapping(mapping(variable).get("valueFrom"))
-            yield from _named(source, "configMapKeyRef", "secretKeyRef")
-
-
-def _projected(volume: Any) -> Iterable[Any]:
-    return sequence(mapping(mapping(volume).get("projected")).get("sources"))
-
-
-def _named(source: Mapping[str, Any], config: str, secret: str) -> Iterator[tuple[str, str]]:
-    for key, kind in ((config, "ConfigMap"), (secret, "Secret")):
-        name = mapping(source.get(key)).get("name")
-        if isinstance(name, str):
-            yield kind, name
-
-
-def _ingress_references(one: Identity, item: K8sObject) -> Iterator[tuple[str, Identity]]:
-    for rule in sequence(item.spec.get("rules")):
-        for path in sequence(mapping(mapping(rule).get("http")).get("paths")):
-            backend = mapping(mapping(path).get("backend"))
-            name = mapping(backend.get("service")).get("name") or backend.get("serviceName")
-            if isinstance(name, str):
-                yield "routes_to", Identity("K8sService", one.namespace, name)
-    for tls in sequence(item.spec.get("tls")):
-        name = mapping(tls).get("secretName")
-        if isinstance(name, str):
-            yield "terminates_tls_with", Identity("Secret", one.namespace, name)
 
 
 def _selected(

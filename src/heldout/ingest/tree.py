@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from heldout.errors import IngestError
@@ -11,8 +11,10 @@ from heldout.graph.ontology import PREDICATES
 from heldout.graph.snapshot import Entity
 from heldout.graph.status import expected_pod, refused_by_quota
 from heldout.graph.topology import Topology, TopologyEdge, TopologyEntity, TopologyFact
-from heldout.ingest.fields import fields_of, pod_labels, pod_spec
+from heldout.ingest.fields import fields_of
 from heldout.ingest.objects import K8sObject, mapping, sequence
+from heldout.ingest.observations import observations
+from heldout.ingest.podspec import pod_labels, pod_spec
 from heldout.ingest.references import WORKLOADS, Identity, Reference, addresses
 
 MAX_PODS = 50
@@ -58,6 +60,12 @@ class _Builder:
             self.facts.append(TopologyFact(made.id, field, value, provenance, confidence, "k8s"))
         return made
 
+    def say(self, one: Identity, field: str, value: Any) -> None:
+        """Add an observed fact of an entity that is there."""
+        if one in self.entities:
+            fact = TopologyFact(self.entities[one].id, field, value, "observed", 1.0, "k8s")
+            self.facts.append(fact)
+
     def _id(self, one: Identity) -> str:
         text = "\x1f".join((self.cluster, *one))
         for salt in range(100):
@@ -98,18 +106,28 @@ class _Builder:
 
 
 def build_topology(
-    items: Mapping[Identity, K8sObject], edges: Iterable[Reference], cluster: str
+    items: Mapping[Identity, K8sObject],
+    edges: Iterable[Reference],
+    cluster: str,
+    *,
+    listed: Mapping[str, Collection[str]] | None = None,
 ) -> Topology:
-    """Everything that the objects declare, and what follows from it."""
+    """Everything that the objects declare, and what follows from it.
+
+    ``listed`` are the kinds that are known completely, by namespace.
+    """
     build = _Builder(cluster)
     home = Identity("Cluster", "", cluster)
     build.entity(home, {})
     for one, item in sorted(items.items()):
         observed = bool(item.status)
         provenance = "observed" if observed else "declared"
-        build.entity(one, fields_of(item), provenance=provenance, name=item.name)
+        fields = {**observations(item), **fields_of(item)}
+        build.entity(one, fields, provenance=provenance, name=item.name)
     for one in sorted(items):
         _place(build, one, home)
+    for place, kinds in sorted((listed or {}).items()):
+        build.say(Identity("Namespace", "", place) if place else home, "listed", sorted(kinds))
     for reference in edges:
         build.edge(reference.src, reference.predicate, reference.dst)
     _derive_pods(build, items)
