@@ -61,10 +61,10 @@ def refact(build: Builder, number: int, field: str, value: Any) -> Builder:
     return build
 
 
-def test_there_are_six_checks_with_a_reason_for_silence():
+def test_every_check_has_a_reason_for_silence():
     """The registry lists the package; each check says in words when it is silent."""
     names = [check.name for check in registry()]
-    assert len(names) == 6
+    assert len(names) >= 25
     assert names == sorted(set(names))
     assert all(len(check.silent_when) > 40 for check in registry())
 

@@ -62,8 +62,9 @@ class Snapshot:
     """Entities with the facts and edges that hold at ``now``.
 
     ``raw_facts`` maps an entity to its fields as JSON text; an entity is decoded when first asked
-    for. ``gone`` are the entities that no longer exist: known by id, of no kind. Everything comes
-    back in a stable order: entities by kind, name and id, edges as stored.
+    for. ``gone`` are the entities that no longer exist: known by id, of no kind. ``fields`` are all
+    that any fact names, where that is known. Everything comes back in a stable order: entities by
+    kind, name and id, edges as stored.
     """
 
     def __init__(
@@ -74,6 +75,7 @@ class Snapshot:
         now: int,
         *,
         gone: Collection[str] = (),
+        fields: Callable[[], Collection[str]] | None = None,
     ) -> None:
         self.now = now
         self.entities: Mapping[str, Entity] = {entity.id: entity for entity in entities}
@@ -88,10 +90,12 @@ class Snapshot:
             if entity.id not in gone:
                 self._kinds.setdefault(entity.kind, []).append(entity)
         self._load_facts = raw_facts
+        self._fields = fields
         self._raw: RawFacts | None = None
         self._decoded: dict[str, dict[str, Any]] = {}
         self._links: dict[tuple[str, bool], tuple[Link, ...]] = {}
-        self._pods: dict[tuple[str, str], list[Entity]] | None = None
+        self._placed: dict[str, dict[tuple[str, str], list[Entity]]] = {}
+        self._named: dict[str, dict[tuple[str, str, str], Entity]] = {}
 
     def facts(self, entity: str) -> Mapping[str, Any]:
         """Field to value of one entity, now; empty where nothing is known."""
@@ -107,6 +111,10 @@ class Snapshot:
     def fact(self, entity: str, field: str) -> Any:
         """One value, ``None`` where nothing is known."""
         return self.facts(entity).get(field)
+
+    def tells(self, field: str) -> bool:
+        """Whether any fact may name a field, now or at another time."""
+        return self._fields is None or field in self._fields()
 
     def of_kind(self, *kinds: str) -> list[Entity]:
         """Entities of the given kinds that exist, by name."""
@@ -165,9 +173,25 @@ class Snapshot:
 
     def pods_in(self, place: tuple[str, str]) -> Sequence[Entity]:
         """The pods of one (cluster, namespace), by name."""
-        if self._pods is None:
-            found: dict[tuple[str, str], list[Entity]] = {}
-            for pod in self.of_kind("Pod"):
-                found.setdefault(self.namespace(pod), []).append(pod)
-            self._pods = found
-        return self._pods.get(place, ())
+        return self.in_place("Pod", place)
+
+    def in_place(self, kind: str, place: tuple[str, str]) -> Sequence[Entity]:
+        """What there is of one kind in a (cluster, namespace), by name."""
+        placed = self._placed.get(kind)
+        if placed is None:
+            placed = self._placed[kind] = {}
+            for entity in self.of_kind(kind):
+                placed.setdefault(self.namespace(entity), []).append(entity)
+        return placed.get(place, ())
+
+    def named(self, kind: str, place: tuple[str, str], name: str) -> Entity | None:
+        """The entity of a kind and name in a (cluster, namespace), ``None`` without one.
+
+        What lives in no namespace has an empty one.
+        """
+        named = self._named.get(kind)
+        if named is None:
+            named = self._named[kind] = {
+                (*self.namespace(entity), entity.name): entity for entity in self.of_kind(kind)
+            }
+        return named.get((*place, name))

@@ -92,7 +92,9 @@ class World:
         self.incarnations = _incarnations(entities, edges, self.facts)
         self.gone = self.incarnations.replaced | self.changes.deleted
         holding = partial(Holding, self.facts, self.now)
-        self.graph = Snapshot(entities, edges, holding, self.now, gone=self.gone)
+        self.graph = Snapshot(
+            entities, edges, holding, self.now, gone=self.gone, fields=lambda: self.facts.fields
+        )
         self.gaps = tuple(Gap(*row) for row in self._stored.rows("data_gap"))
         self.clusters = tuple(sorted({one.cluster for one in entities} - {""}))
 

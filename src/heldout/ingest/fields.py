@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
+from heldout.graph.quantities import amount
 from heldout.ingest.objects import K8sObject, mapping, sequence
 from heldout.ingest.podspec import Fields, containers, pod_labels, pod_spec
 
 MAX_GENERIC_FIELDS = 40
 _LONGEST_TEXT = 4_000
-_QUANTITY = re.compile(r"([0-9.]+)\s*([a-zA-Z]*)")
-_FACTORS = {
-    "": 1, "k": 10**3, "M": 10**6, "G": 10**9, "T": 10**12,
-    "Ki": 2**10, "Mi": 2**20, "Gi": 2**30, "Ti": 2**40,
-}  # fmt: skip
 
 
 def fields_of(item: K8sObject) -> Fields:
@@ -104,13 +99,8 @@ def _total(item: K8sObject, group: str, resource: str) -> str | None:
 
 def quantity(text: str) -> int | None:
     """Bytes of a Kubernetes quantity such as ``512Mi``; ``None`` where it is none."""
-    match = _QUANTITY.fullmatch(text.strip())
-    if match is None or match[2] not in _FACTORS:
-        return None
-    try:
-        return int(float(match[1]) * _FACTORS[match[2]])
-    except ValueError:
-        return None
+    size = amount(text)
+    return None if size is None else int(size)
 
 
 def _workload(item: K8sObject) -> Fields:

@@ -49,6 +49,7 @@ def demands(item: K8sObject) -> Fields:
     affinity = mapping(mapping(spec.get("affinity")).get("nodeAffinity"))
     required = mapping(affinity.get("requiredDuringSchedulingIgnoredDuringExecution"))
     found: Fields = {
+        "containers": [str(one.get("name")) for one in containers(item)],
         "container_resources": _resources(item),
         "container_ports": list(_ports(item)),
         "host_ports": [] if spec.get("hostNetwork") else list(_host_ports(item)),

@@ -53,6 +53,11 @@ class HealthCheck(Protocol):
         ...
 
     @property
+    def needs(self) -> tuple[str, ...]:
+        """Fields without which it has nothing to say: where no fact names one, it is not run."""
+        ...
+
+    @property
     def silent_when(self) -> str:
         """Why it stays silent on what looks alike and is legal."""
         ...
@@ -76,7 +81,12 @@ def registry() -> tuple[HealthCheck, ...]:
 
 def check_health(snapshot: Snapshot) -> tuple[Finding, ...]:
     """All findings of all checks, by check, then entity name and id."""
-    found = [finding for check in registry() for finding in check.findings(snapshot)]
+    found = [
+        finding
+        for check in registry()
+        if all(map(snapshot.tells, check.needs))
+        for finding in check.findings(snapshot)
+    ]
     return tuple(
         sorted(found, key=lambda one: (one.check, snapshot.entities[one.entity].name, one.entity))
     )

@@ -15,6 +15,7 @@ class DenyingPolicy:
     """Fires when a policy without rules selects a pod whose application has a known caller."""
 
     name: str = "denying-policy"
+    needs: tuple[str, ...] = ("pod_selector",)
     silent_when: str = (
         "another policy that selects the pod has a rule for the same direction (deny by default "
         "with allows is good practice); the policy does not list the direction; nothing is known "

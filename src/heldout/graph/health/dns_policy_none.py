@@ -16,6 +16,7 @@ class DnsPolicyNone:
     """Fires when ``dnsPolicy`` is ``None`` and ``dnsConfig`` names no server."""
 
     name: str = "dns-policy-none"
+    needs: tuple[str, ...] = ("dns_policy",)
     silent_when: str = (
         "dnsConfig names at least one server (a resolver of one's own is legal); the pod has ended"
     )

@@ -21,6 +21,7 @@ class ServiceWithoutEndpoints:
     """Fires when no pod matches although ready pods of the same application stand beside it."""
 
     name: str = "service-without-endpoints"
+    needs: tuple[str, ...] = ("selector",)
     silent_when: str = (
         "the Service has no selector or is an ExternalName (endpoints are kept elsewhere); a pod "
         "matches but is not ready (that is the pod's trouble); a workload's template matches (it "

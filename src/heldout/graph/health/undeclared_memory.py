@@ -17,6 +17,7 @@ class UndeclaredMemory:
     """Fires when the next pod of a workload would be refused by the namespace's quota."""
 
     name: str = "undeclared-memory"
+    needs: tuple[str, ...] = ("hard",)
     silent_when: str = (
         "the quota counts no memory; a LimitRange of the namespace fills in a default; a limit is "
         "declared where only a request is demanded (it becomes the request); the workload is "

@@ -15,6 +15,7 @@ class UnsatisfiableNodeSelector:
     """Fires when a Pending pod's ``nodeSelector`` fits no node of its cluster."""
 
     name: str = "unsatisfiable-node-selector"
+    needs: tuple[str, ...] = ("node_selector",)
     silent_when: str = (
         "the pod is not Pending or is already bound to a node; it has no nodeSelector; a node "
         "fits (it may wait for capacity); the labels of the cluster's nodes were not observed"

@@ -16,6 +16,7 @@ class VolumeHeldElsewhere:
     """Fires when a single-writer claim has a Running holder and a distinct Pending waiter."""
 
     name: str = "volume-held-elsewhere"
+    needs: tuple[str, ...] = ("access_modes",)
     silent_when: str = (
         "the claim may be shared by mode; nobody runs with it or nobody waits for it; holder and "
         "waiter are on the same node (ReadWriteOnce is per node)"
