@@ -88,6 +88,12 @@ def _of_secret(item: K8sObject) -> Fields:
     return {"data_written_at": max(known)} if known else {}
 
 
+def _of_quota(item: K8sObject) -> Fields:
+    """Whether it counts only some of the pods."""
+    narrow = [*sequence(item.spec.get("scopes")), *mapping(item.spec.get("scopeSelector"))]
+    return {"scopes": [str(one) for one in narrow]} if narrow else {}
+
+
 def _of_limit_range(item: K8sObject) -> Fields:
     most: dict[str, str] = {}
     for limit in map(mapping, sequence(item.spec.get("limits"))):
@@ -148,6 +154,7 @@ _BY_KIND: Mapping[str, Callable[[K8sObject], Fields]] = {
     "StatefulSet": _of_maker,
     "Job": _of_job,
     "Secret": _of_secret,
+    "ResourceQuota": _of_quota,
     "LimitRange": _of_limit_range,
     "Pdb": _of_budget,
     "Hpa": _of_autoscaler,

@@ -19,15 +19,17 @@ class UndeclaredMemory:
     name: str = "undeclared-memory"
     needs: tuple[str, ...] = ("hard",)
     silent_when: str = (
-        "the quota counts no memory; a LimitRange of the namespace fills in a default; a limit is "
-        "declared where only a request is demanded (it becomes the request); the workload is "
-        "scaled to zero; what the workload declares was not observed"
+        "the quota counts no memory, or only that of some pods; a LimitRange of the namespace "
+        "fills in a default; a limit is declared where only a request is demanded (it becomes the "
+        "request); the workload is scaled to zero; what the workload declares was not observed"
     )
 
     def findings(self, snapshot: Snapshot) -> Iterable[Finding]:
         """One finding for each workload that a quota would refuse."""
         for quota in snapshot.of_kind("ResourceQuota"):
             hard = snapshot.fact(quota.id, "hard")
+            if snapshot.fact(quota.id, "scopes"):
+                continue
             place = snapshot.namespace(quota)
             defaults = any(_defaults(snapshot, one) for one in _limit_ranges(snapshot, place))
             for workload in snapshot.of_kind(*_MAKERS):
