@@ -11,7 +11,7 @@ from typing import Any
 from heldout.graph.topology import Topology
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.happenings import happenings
-from heldout.ingest.listing import Listed, is_page, join, listed_in
+from heldout.ingest.listing import Listed, is_list, join, listed_in
 from heldout.ingest.objects import K8sObject, objects_in
 from heldout.ingest.packing import packed
 from heldout.ingest.reading import FileRecord, Unreadable, documents_of, files_of, is_large
@@ -88,7 +88,7 @@ def _read_file(
                 else:
                     objects.append(_redacted(found.item, redactor, keep))
             # Of a large file a document is only a part of a list, so it is looked at as a whole.
-            if keep is dict and isinstance(document, Mapping) and not is_page(document):
+            if keep is dict and is_list(document):
                 join(listed, listed_in(objects[first:]))
         if keep is packed:
             join(listed, listed_in(objects))

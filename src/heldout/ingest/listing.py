@@ -21,10 +21,11 @@ Listed = dict[str, set[str]]
 """By namespace, the kinds that were listed completely; those without a namespace under ``""``."""
 
 
-def is_page(document: Any) -> bool:
-    """Whether a document is only a page of a longer list."""
+def is_list(document: Any) -> bool:
+    """Whether a document is a list of objects, and not only a page of a longer one."""
     metadata = mapping(mapping(document).get("metadata"))
-    return bool(metadata.get("continue") or metadata.get("remainingItemCount"))
+    is_page = bool(metadata.get("continue") or metadata.get("remainingItemCount"))
+    return isinstance(mapping(document).get("items"), list) and not is_page
 
 
 def listed_in(objects: Iterable[K8sObject]) -> Listed:
