@@ -19,6 +19,7 @@ from heldout.cli import (
     drift,
     export,
     fidelity,
+    health,
     ingest,
     init,
     intake,
@@ -51,8 +52,8 @@ app = typer.Typer(
 )
 
 VERBS = (init, doctor, build, ingest, intake, run_verb, work, tune, resume, check, allow, review,
-         release, score, transfer, canary, drift, report, compare, fidelity, judge, show, usage,
-         export, serve, status)  # fmt: skip
+         release, score, transfer, canary, drift, health, report, compare, fidelity, judge, show,
+         usage, export, serve, status)  # fmt: skip
 for module in VERBS:
     module.register(app)
 

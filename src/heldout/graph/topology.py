@@ -9,8 +9,12 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
+import orjson
+
 from heldout.errors import WorldError
 from heldout.graph import ontology
+from heldout.graph.schema import OPEN_END
+from heldout.graph.snapshot import Edge, Entity, Snapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,3 +90,26 @@ class Topology:
                     f"{fact.entity} is not an entity", where=where, mend="Add the entity"
                 )
             ontology.check_provenance(fact.provenance, fact.confidence, fact.source, where=where)
+
+    def standing(self, now: int) -> Snapshot:
+        """Everything as it stands at ``now`` (microseconds), with no history behind it."""
+        facts: dict[str, dict[str, str]] = {}
+        for fact in self.facts:
+            facts.setdefault(fact.entity, {})[fact.field] = orjson.dumps(fact.value).decode()
+        fields = frozenset(fact.field for fact in self.facts)
+        return Snapshot(
+            [
+                Entity(one.id, one.kind, one.name, one.external_id, one.cluster, now, now)
+                for one in self.entities
+            ],
+            [
+                Edge(
+                    one.src, one.predicate, one.dst, now, OPEN_END, now,
+                    one.provenance, one.confidence, one.source,
+                )
+                for one in self.edges
+            ],
+            lambda: facts,
+            now,
+            fields=lambda: fields,
+        )  # fmt: skip

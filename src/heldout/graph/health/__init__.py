@@ -4,19 +4,27 @@ A check is one module of this package with a ``CHECK`` (:class:`HealthCheck`); t
 the package, so that a new file is a new check. A check reads observed state only, says in writing
 when it stays silent, and must not fire on a legal configuration.
 
-Facts that the checks read, by kind (values are JSON; a fact that is absent silences the check):
+Facts that the checks read (values are JSON; a fact that is absent silences the check), beside a
+kind's own fields in Kubernetes, in snake case:
 
-``K8sService``      selector {k: v} | null, type, namespace
-``Pod``             labels {k: v}, phase, ready (bool), namespace, node_selector {k: v},
-                    dns_policy, dns_config (object | null), host_network (bool)
-``Node``            labels {k: v}
-``NetworkPolicy``   pod_selector (map or matchLabels / matchExpressions), policy_types [..],
-                    ingress [..] | null, egress [..] | null, namespace
-``ResourceQuota``   hard {"requests.memory": "8Gi", ..}, namespace
-``LimitRange``      namespace, default_memory, default_request_memory
-workloads           memory_request, memory_limit ("512Mi" | null), replicas, pod_labels, namespace
-                    (``Deployment``, ``StatefulSet``, ``DaemonSet``, ``ReplicaSet``, ``Job``)
-``Pvc``             access_modes ["ReadWriteOnce"], namespace
+``Namespace``, ``Cluster``  listed [kind, ..]: of these kinds everything that is there is known
+all that refer to others    references [{kind, name, namespace, via, optional, key, port}, ..]
+workloads and ``Pod``       containers [name, ..], container_resources {name: {requests, limits}},
+                            container_ports, host_ports, probe_ports, repeated_env, tolerations,
+                            node_affinity, node_selector {k: v}, dns_policy, dns_config
+``Pod``                     labels {k: v}, phase, ready, node, unschedulable, resized,
+                            container_states {name: {state, exit_code, started_at, finished_at}}
+workloads                   replicas, made_replicas, ready_replicas, pod_labels, memory_request,
+                            memory_limit ("512Mi" | null)
+``K8sService``              selector {k: v} | null, type, ports, internal_traffic_policy
+``Ingress``                 routes [[host, path, type], ..], class, merged_by, is_served
+``NetworkPolicy``           pod_selector, policy_types [..], ingress [..] | null, egress [..] | null
+``ResourceQuota``           hard {"requests.memory": "8Gi", ..}, used, scopes
+``LimitRange``              default_memory, default_request_memory, container_max
+``Pdb``, ``Hpa``            pod_selector, min_available, max_unavailable · utilization_of [..]
+``Pvc``, ``Secret``         access_modes, phase, storage_class · data_written_at
+``Node``                    labels, taints, allocatable, unschedulable
+anything                    namespace, deleting_since, finalizers [..]
 
 Edges: Pod ``controlled_by`` ReplicaSet | workload, ReplicaSet ``controlled_by`` Deployment, Service
 ``runs_on`` workload, Service ``calls`` Service, Service ``routes_to`` K8sService, Pod ``mounts``
@@ -32,6 +40,9 @@ from importlib import import_module
 from typing import NamedTuple, Protocol
 
 from heldout.graph.snapshot import Snapshot
+
+SEVERITIES = ("critical", "warning")
+"""Something fails now · something will, or is not as it was meant. Worst first."""
 
 
 class Finding(NamedTuple):
@@ -68,15 +79,21 @@ class HealthCheck(Protocol):
 
 
 @cache
-def registry() -> tuple[HealthCheck, ...]:
-    """Every check of this package, by name."""
-    checks: list[HealthCheck] = []
+def described() -> tuple[tuple[HealthCheck, str], ...]:
+    """Every check of this package, by name, each with one sentence about what it finds."""
+    found: list[tuple[HealthCheck, str]] = []
     for info in sorted(pkgutil.iter_modules(__path__), key=lambda one: one.name):
         module = import_module(f"{__name__}.{info.name}")
         check = getattr(module, "CHECK", None)
         if check is not None:
-            checks.append(check)
-    return tuple(sorted(checks, key=lambda one: one.name))
+            found.append((check, (module.__doc__ or "").strip().partition("\n")[0]))
+    return tuple(sorted(found, key=lambda one: one[0].name))
+
+
+@cache
+def registry() -> tuple[HealthCheck, ...]:
+    """Every check of this package, by name."""
+    return tuple(check for check, _ in described())
 
 
 def check_health(snapshot: Snapshot) -> tuple[Finding, ...]:
