@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from operator import attrgetter
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 import orjson
 
 from heldout.graph.ontology import BELONGING
+
+T = TypeVar("T")
 
 
 class Entity(NamedTuple):
@@ -94,6 +96,8 @@ class Snapshot:
         self._raw: RawFacts | None = None
         self._decoded: dict[str, dict[str, Any]] = {}
         self._links: dict[tuple[str, bool], tuple[Link, ...]] = {}
+        self._homes: dict[str, tuple[str, str]] = {}
+        self._made: dict[str, Any] = {}
         self._placed: dict[str, dict[tuple[str, str], list[Entity]]] = {}
         self._named: dict[str, dict[tuple[str, str, str], Entity]] = {}
 
@@ -165,11 +169,21 @@ class Snapshot:
 
     def namespace(self, entity: Entity) -> tuple[str, str]:
         """Cluster and namespace; the latter from the fact, else from ``part_of``, else empty."""
-        name = self.fact(entity.id, "namespace")
-        if not isinstance(name, str):
-            homes = [one for one in self.out(entity.id, "part_of") if one.kind == "Namespace"]
-            name = homes[0].name if homes else ""
-        return entity.cluster, name
+        found = self._homes.get(entity.id)
+        if found is None:
+            name = self.fact(entity.id, "namespace")
+            if not isinstance(name, str):
+                homes = [one for one in self.out(entity.id, "part_of") if one.kind == "Namespace"]
+                name = homes[0].name if homes else ""
+            found = self._homes[entity.id] = (entity.cluster, name)
+        return found
+
+    def once(self, name: str, make: Callable[[Snapshot], T]) -> T:
+        """What ``make`` finds in this moment, made when first asked for by that name."""
+        if name not in self._made:
+            self._made[name] = make(self)
+        found: T = self._made[name]
+        return found
 
     def pods_in(self, place: tuple[str, str]) -> Sequence[Entity]:
         """The pods of one (cluster, namespace), by name."""

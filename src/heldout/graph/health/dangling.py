@@ -18,6 +18,11 @@ UNLISTED = (
 )
 MAKERS = (*WORKLOADS, "Pod")
 
+_HOLDERS = (
+    *MAKERS, "Ingress", "Webhook", "Hpa", "RoleBinding", "ClusterRoleBinding", "Pvc", "K8sService",
+)  # fmt: skip
+_Mark = tuple[str, str, str]
+Mentioned = tuple[Entity, Mapping[str, Any]]
 Excuse = Callable[[Snapshot, Entity, Mapping[str, Any]], bool]
 
 
@@ -62,37 +67,44 @@ class Dangling:
                 )
 
 
-def mentioned(
-    snapshot: Snapshot, kind: str, holders: tuple[str, ...]
-) -> Iterator[tuple[Entity, Mapping[str, Any]]]:
+def mentioned(snapshot: Snapshot, kind: str, holders: tuple[str, ...]) -> Iterator[Mentioned]:
     """What is referred to and must be there, each once for a holder.
 
     Of a workload and what it makes only the topmost that says so counts, and of what is scaled to
     zero, suspended or ended nothing does.
     """
-    for entity in snapshot.of_kind(*holders):
-        told: set[tuple[Any, ...]] = set()
-        for said in rows(snapshot.fact(entity.id, "references")):
-            mark = _mark(said)
-            if said.get("kind") != kind or said.get("optional") or mark in told:
-                continue
-            if not isinstance(said.get("name"), str):
-                continue
-            told.add(mark)
-            if entity.kind in MAKERS and (
-                not is_wanted(snapshot, entity) or _told_above(snapshot, entity, mark)
-            ):
-                continue
+    for entity, said in snapshot.once("mentioned", _all_mentioned).get(kind, ()):
+        if entity.kind in holders:
             yield entity, said
 
 
-def _mark(said: Mapping[str, Any]) -> tuple[Any, ...]:
-    return tuple(str(said.get(part)) for part in ("kind", "namespace", "name"))
+def _all_mentioned(snapshot: Snapshot) -> dict[str, list[Mentioned]]:
+    found: dict[str, list[Mentioned]] = {}
+    marks: dict[str, set[_Mark]] = {}
+
+    def told(entity: Entity) -> set[_Mark]:
+        if entity.id not in marks:
+            said = rows(snapshot.fact(entity.id, "references"))
+            marks[entity.id] = {mark for one in said if (mark := _mark(one)) is not None}
+        return marks[entity.id]
+
+    for entity in snapshot.of_kind(*_HOLDERS):
+        is_maker = entity.kind in MAKERS
+        if not told(entity) or (is_maker and not is_wanted(snapshot, entity)):
+            continue
+        above: set[_Mark] = set()
+        if is_maker:
+            above = above.union(*(told(owner) for owner in owners(snapshot, entity)))
+        for said in rows(snapshot.fact(entity.id, "references")):
+            mark = _mark(said)
+            if mark is not None and not said.get("optional") and mark not in above:
+                above.add(mark)
+                found.setdefault(mark[0], []).append((entity, said))
+    return found
 
 
-def _told_above(snapshot: Snapshot, entity: Entity, mark: tuple[Any, ...]) -> bool:
-    return any(
-        mark == _mark(said)
-        for owner in owners(snapshot, entity)
-        for said in rows(snapshot.fact(owner.id, "references"))
-    )
+def _mark(said: Mapping[str, Any]) -> _Mark | None:
+    kind, place, name = said.get("kind"), said.get("namespace"), said.get("name")
+    if not isinstance(kind, str) or not isinstance(name, str):
+        return None
+    return kind, place if isinstance(place, str) else "", name

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import owners, severity, wanted
+from heldout.graph.health.owners import is_wanted, owners, severity
 from heldout.graph.health.reading import record
 from heldout.graph.ontology import WORKLOADS
 from heldout.graph.quantities import amount
@@ -26,18 +26,13 @@ class RefusedByLimitRange:
 
     def findings(self, snapshot: Snapshot) -> Iterable[Finding]:
         """One finding for each workload, container and resource, told of the topmost workload."""
-        ranges = [one for one in snapshot.of_kind("LimitRange")
-                  if snapshot.fact(one.id, "container_max")]  # fmt: skip
-        if not ranges:
-            return
-        for workload in wanted(snapshot):
-            if workload.kind not in WORKLOADS:
+        for limit_range in snapshot.of_kind("LimitRange"):
+            if not snapshot.fact(limit_range.id, "container_max"):
                 continue
-            place = snapshot.namespace(workload)
-            if any(one.kind in WORKLOADS for one in owners(snapshot, workload)):
-                continue
-            for limit_range in ranges:
-                if snapshot.namespace(limit_range) == place:
+            place = snapshot.namespace(limit_range)
+            for workload in (one for kind in WORKLOADS for one in snapshot.in_place(kind, place)):
+                is_top = not any(one.kind in WORKLOADS for one in owners(snapshot, workload))
+                if is_top and is_wanted(snapshot, workload):
                     yield from self._refused(snapshot, workload, limit_range)
 
     def _refused(

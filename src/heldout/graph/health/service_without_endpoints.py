@@ -59,8 +59,8 @@ def _template_matches(snapshot: Snapshot, service: Entity) -> bool:
     place = snapshot.namespace(service)
     return any(
         label_match(selector, snapshot.fact(workload.id, "pod_labels"))
-        for workload in snapshot.of_kind(*WORKLOADS)
-        if snapshot.namespace(workload) == place
+        for kind in WORKLOADS
+        for workload in snapshot.in_place(kind, place)
     )
 
 

@@ -31,10 +31,10 @@ class UndeclaredMemory:
             if snapshot.fact(quota.id, "scopes"):
                 continue
             place = snapshot.namespace(quota)
-            defaults = any(_defaults(snapshot, one) for one in _limit_ranges(snapshot, place))
-            for workload in snapshot.of_kind(*_MAKERS):
-                if snapshot.namespace(workload) != place:
-                    continue
+            ranges = snapshot.in_place("LimitRange", place)
+            defaults = any(_defaults(snapshot, one) for one in ranges)
+            makers = [one for kind in _MAKERS for one in snapshot.in_place(kind, place)]
+            for workload in makers:
                 facts = snapshot.facts(workload.id)
                 demand = refused_by_quota(facts, hard, has_defaults=defaults)
                 if demand is not None:
@@ -46,10 +46,6 @@ class UndeclaredMemory:
                         "none: new pods are refused",
                         ("memory_limit" if "limits" in demand else "memory_request",),
                     )
-
-
-def _limit_ranges(snapshot: Snapshot, place: tuple[str, str]) -> list[Entity]:
-    return [one for one in snapshot.of_kind("LimitRange") if snapshot.namespace(one) == place]
 
 
 def _defaults(snapshot: Snapshot, limit_range: Entity) -> bool:
