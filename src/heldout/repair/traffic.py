@@ -18,7 +18,8 @@ UNITS = (1, 1_000, 1_000_000)
 class Profile:
     """One kind of traffic: requests a second, share of each route, extra load in the middle.
 
-    ``peak`` multiplies the rate in the middle third of a window.
+    ``peak`` multiplies the rate in the middle third of a window; ``unknown`` is the share of requests
+    that name somebody or something that is not there.
     """
 
     rate: float = 12.0
@@ -29,13 +30,15 @@ class Profile:
             "send": 2.0, "sent": 0.4, "profile": 0.6,
         }
     )  # fmt: skip
+    unknown: float = 0.06
     clean_at: float | None = None
 
 
 class _Sender:
     """Draws requests one by one; the same seed draws the same requests."""
 
-    def __init__(self, estate: Estate, seed: int) -> None:
+    def __init__(self, estate: Estate, seed: int, unknown: float) -> None:
+        self.unknown = unknown
         self.draw = random.Random(f"traffic\0{estate.seed}\0{seed}")
         self.estate = estate
         self.people = people(estate)
@@ -47,22 +50,25 @@ class _Sender:
         among = self.people[:8] if self.draw.random() < 0.5 else self.people
         return self.draw.choice(among)
 
+    def user(self) -> int:
+        return self.person().id if self.draw.random() >= self.unknown else 10**6
+
     def campaign(self) -> int:
-        return self.draw.randrange(1, self.estate.campaigns + 1)
+        known = self.draw.randrange(1, self.estate.campaigns + 1)
+        return known if self.draw.random() >= self.unknown else 999
 
     def rank(self, at: float) -> dict[str, Any]:
         return {
-            "user_id": self.person().id if self.draw.random() > 0.03 else 10**6,
+            "user_id": self.user(),
             "placement": self.draw.choice(PLACEMENTS),
             "limit": self.draw.randrange(1, 5) if self.draw.random() > 0.02 else 0,
         }
 
     def explain(self, at: float) -> dict[str, Any]:
-        return {"user_id": self.person().id, "segment": self.draw.choice(SEGMENTS)}
+        return {"user_id": self.user(), "segment": self.draw.choice(SEGMENTS)}
 
     def spend(self, at: float) -> dict[str, Any]:
-        campaign = self.campaign() if self.draw.random() > 0.06 else 999
-        return {"campaign_id": campaign, "cents": self.draw.randrange(1, 90)}
+        return {"campaign_id": self.campaign(), "cents": self.draw.randrange(1, 90)}
 
     def ingest(self, at: float) -> dict[str, Any]:
         events = []
@@ -87,14 +93,13 @@ class _Sender:
         return {"campaign_id": self.campaign(), "hours": self.draw.choice((6, 24, 48))}
 
     def send(self, at: float) -> dict[str, Any]:
-        user = self.person().id if self.draw.random() > 0.05 else 10**6
-        return {"user_id": user, "campaign_id": self.campaign()}
+        return {"user_id": self.user(), "campaign_id": self.campaign()}
 
     def sent(self, at: float) -> dict[str, Any]:
         return {"campaign_id": self.campaign(), "hours": 1}
 
     def profile(self, at: float) -> dict[str, Any]:
-        return {"user_id": self.person().id if self.draw.random() > 0.1 else 10**6}
+        return {"user_id": self.user()}
 
 
 _ROUTES: dict[str, tuple[str, Callable[[_Sender, float], dict[str, Any]]]] = {
@@ -111,7 +116,7 @@ _ROUTES: dict[str, tuple[str, Callable[[_Sender, float], dict[str, Any]]]] = {
 
 def arrivals(estate: Estate, profile: Profile, seconds: float, seed: int) -> tuple[Arrival, ...]:
     """The requests of a window of ``seconds``, in order of arrival."""
-    sender = _Sender(estate, seed)
+    sender = _Sender(estate, seed, profile.unknown)
     names = list(profile.shares)
     weights = list(profile.shares.values())
     found: list[Arrival] = []

@@ -19,6 +19,24 @@ _LEVELS = frozenset({"DEBUG", "INFO", "WARN", "ERROR"})
 
 
 @dataclass(frozen=True, slots=True)
+class Partner:
+    """Somebody outside: seconds of an answer, and that every so many calls one takes long."""
+
+    seconds: float = 0.12
+    slow_every: int = 0
+    slow_seconds: float = 8.0
+
+
+@dataclass(frozen=True, slots=True)
+class Stall:
+    """The database is slow for a while: from ``begin`` to ``end`` each query takes ``seconds``."""
+
+    begin: float
+    end: float
+    seconds: float = 2.5
+
+
+@dataclass(frozen=True, slots=True)
 class Plant:
     """What the platform offers: seconds that things take, and how much of them there is.
 
@@ -37,7 +55,8 @@ class Plant:
     cache_seconds: float = 0.0006
     call_seconds: float = 0.001
     work_seconds: float = 0.0015
-    partners: Mapping[str, float] = field(default_factory=dict)
+    partners: Mapping[str, Partner] = field(default_factory=lambda: {"carrier": Partner()})
+    stalls: tuple[Stall, ...] = ()
     sample_seconds: float = 1.0
 
 
@@ -69,11 +88,14 @@ class Replay:
         self._waiting: dict[str, deque[Request]] = {one: deque() for one in plant.services}
         self._connections: dict[int, str] = {}
         self._next_connection = 1
+        self._busy: dict[int, float] = {}
+        self._querying: dict[int, int] = {}
         self._cancelled: set[int] = set()
         self._callers: dict[int, int] = {}
         self._deliver: list[dict[str, Any]] = []
         self._window = Window(0.0)
         self._operations: Counter[str] = Counter()
+        self._partners: Counter[str] = Counter()
 
     def run(self, program: Program, arrivals: Iterable[Arrival], seconds: float) -> Window:
         """Play ``arrivals`` and everything that follows from them until ``seconds``."""
@@ -198,7 +220,7 @@ class Replay:
             elif "tell" in one:
                 self._told(one)
             elif "cancel" in one:
-                self._cancelled.add(_number(one["cancel"]))
+                self._cancel(_number(one["cancel"]))
             elif "log" in one:
                 self._line(one)
             elif "broken" in one:
@@ -206,6 +228,13 @@ class Replay:
                 where = f" ({trace[-1].file}:{trace[-1].line})" if trace else ""
                 said = f"{_text(one.get('raised'), 80)}: {_text(one.get('message'), 300)}{where}"
                 self._window.import_failures[_text(one["broken"], 100)] = said
+
+    def _cancel(self, call: int) -> None:
+        """The caller has gone: no answer is sent, and a query of it is stopped."""
+        self._cancelled.add(call)
+        connection = self._querying.pop(call, None)
+        if connection is not None:
+            self._busy[connection] = self._now
 
     def _line(self, one: Mapping[str, Any]) -> None:
         if len(self._window.lines) < MAX_LINES:
@@ -264,9 +293,15 @@ class Replay:
 
     def _query(self, number: int, arguments: Mapping[str, Any]) -> None:
         plant = self._plant
-        if _number(arguments.get("connection")) not in self._connections:
+        connection = _number(arguments.get("connection"))
+        if connection not in self._connections:
             self._reply(number, plant.query_seconds, error="closed", detail="connection is closed")
             return
+        if self._busy.get(connection, 0.0) > self._now:
+            detail = "another operation is in progress on this connection"
+            self._reply(number, 0.0, error="busy", detail=detail)
+            return
+        self._querying[number] = connection
         parameters = arguments.get("parameters") or []
         if not isinstance(parameters, list | dict):
             self._reply(number, 0.0, error="refused", detail="parameters are a list or an object")
@@ -274,9 +309,12 @@ class Replay:
         try:
             result = self._database.query(str(arguments.get("sql", "")), parameters)
         except QueryRefused as refused:
+            self._busy[connection] = self._now + plant.query_seconds
             self._reply(number, plant.query_seconds, error=refused.code, detail=refused.detail)
             return
         after = plant.query_seconds + plant.row_seconds * (len(result.rows) + result.changed)
+        after += sum(one.seconds for one in plant.stalls if one.begin <= self._now < one.end)
+        self._busy[connection] = self._now + after
         value = {"rows": [dict(row) for row in result.rows], "changed": result.changed}
         self._reply(number, after, value=value)
 
@@ -309,11 +347,14 @@ class Replay:
 
     def _partner(self, number: int, arguments: Mapping[str, Any]) -> None:
         name = _text(arguments.get("name"), 60)
-        seconds = self._plant.partners.get(name)
-        if seconds is None:
+        partner = self._plant.partners.get(name)
+        if partner is None:
             self._reply(number, 0.05, error="unresolved", detail=f"no such host: {name}")
             return
-        self._reply(number, seconds, value={"accepted": True})
+        self._partners[name] += 1
+        slow = partner.slow_every and self._partners[name] % partner.slow_every == 0
+        after = partner.slow_seconds if slow else partner.seconds
+        self._reply(number, after, value={"accepted": True})
 
     def _end(self, seconds: float) -> None:
         for request in self._window.requests:

@@ -1,7 +1,9 @@
 """Endpoints: a handler's answer or failure as a response."""
 
+import asyncio
 import functools
 
+from shared import settings
 from shared.errors import ApiError
 from shared.log import Logger
 
@@ -14,7 +16,8 @@ def endpoint(service: str):
         @functools.wraps(handler)
         async def answer(request: dict) -> dict:
             try:
-                body = await handler(request)
+                async with asyncio.timeout(settings.HANDLER_SECONDS):
+                    body = await handler(request)
             except ApiError as error:
                 return {"status": error.status, "body": error_body(error)}
             except Exception as error:

@@ -6,6 +6,7 @@ POOL_SIZE = 12
 POOL_WAIT_SECONDS = 1.0
 CALL_TIMEOUT_SECONDS = 2.0
 CALL_ATTEMPTS = 2
+HANDLER_SECONDS = 3.0
 
 
 def flag(name: str, default: bool = False) -> bool:

@@ -1,0 +1,90 @@
+"""One task: a template with a seed's names, rows and traffic, and what runs of it look like."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from heldout.repair.codebase import MODULES, SERVICES
+from heldout.repair.codebase import healthy as healthy_tree
+from heldout.repair.defect import Repair, Template, changed
+from heldout.repair.estate import EPOCH, Estate, fill
+from heldout.repair.platform.database import Database
+from heldout.repair.platform.migrations import apply, migrations
+from heldout.repair.platform.records import Window
+from heldout.repair.platform.replay import Plant, Replay
+from heldout.repair.sandbox.runner import Program, Sandbox
+from heldout.repair.traffic import Profile, arrivals
+from heldout.repair.tree import Tree
+
+WINDOW_SECONDS = 60.0
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A template drawn with a seed; ``is_healthy`` is its twin without the defect."""
+
+    template: Template
+    seed: int
+    is_healthy: bool = False
+    estate: Estate = field(init=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "estate", Estate(self.seed))
+
+    @property
+    def twin(self) -> Instance:
+        """The same without the defect."""
+        return replace(self, is_healthy=True)
+
+    def tree(self) -> Tree:
+        """The code as it is when the alert fires."""
+        return healthy_tree() if self.is_healthy else changed(healthy_tree(), self.template.defect)
+
+    def plant(self) -> Plant:
+        """The platform around it."""
+        return Plant(
+            SERVICES, partners={"carrier": self.template.partner}, stalls=self.template.stalls
+        )
+
+    def database(self, tree: Tree) -> Database:
+        """A database with the tree's migrations and the estate's rows."""
+        made = Database()
+        steps = migrations(tree)
+        apply(made, [step for step in steps if step.name < "0006"])
+        fill(made, self.estate)
+        apply(made, [step for step in steps if step.name >= "0006"])
+        return made
+
+    def repaired(self, repair: Repair) -> Tree:
+        """The defective code with a repair's edits made."""
+        return changed(self.tree(), repair.changes)
+
+
+@dataclass(slots=True)
+class State:
+    """What code runs on: its database, its cache, its settings. A window changes it."""
+
+    database: Database
+    cache: dict[str, Any] = field(default_factory=dict)
+    environment: Mapping[str, str] = field(default_factory=dict)
+
+
+def play(
+    sandbox: Sandbox,
+    instance: Instance,
+    tree: Tree,
+    state: State,
+    *,
+    seed: int,
+    profile: Profile | None = None,
+    seconds: float = WINDOW_SECONDS,
+) -> Window:
+    """Play one window of an instance's traffic against a tree."""
+    traffic = arrivals(instance.estate, profile or instance.template.profile, seconds, seed)
+    program = Program(
+        tree.files, MODULES, {**instance.template.environment, **state.environment}, EPOCH, seed
+    )
+    replay = Replay(sandbox, instance.plant(), state.database, state.cache)
+    return replay.run(program, traffic, seconds)
