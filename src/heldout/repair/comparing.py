@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from heldout.repair.estate import people
-from heldout.repair.instance import Instance, State, play
+from heldout.repair.instance import WINDOW_SECONDS, Instance, State, play
 from heldout.repair.platform.records import Request, Window
 from heldout.repair.sandbox.runner import Sandbox
 from heldout.repair.telemetry import percentile
@@ -46,25 +46,31 @@ class Trial:
 
 
 def trial(
-    sandbox: Sandbox, instance: Instance, tree: Tree, state: State, *, seed: int, profile: Profile
+    sandbox: Sandbox,
+    instance: Instance,
+    tree: Tree,
+    state: State,
+    *,
+    seed: int,
+    profile: Profile,
+    seconds: float = WINDOW_SECONDS,
 ) -> Trial:
     """Play one window with both; ``state`` is the candidate's and is left as it was."""
     own = State(state.database.copy(), dict(state.cache), state.environment)
-    window = play(sandbox, instance, tree, own, seed=seed, profile=profile)
+    window = play(
+        sandbox, instance, tree, own, seed=seed, profile=profile, seconds=seconds
+    )
     twin = instance.twin
     good = twin.tree()
-    reference = State(twin.database(good), {}, {})
+    reference = State(twin.database())
+    calm = replace(twin, template=replace(twin.template, environment={}))
     expected = play(
-        sandbox, replace(twin, template=_calm(twin)), good, reference, seed=seed, profile=profile
+        sandbox, calm, good, reference, seed=seed, profile=profile, seconds=seconds
     )
     found = Trial(window, expected, own.database.dump(), reference.database.dump())
     own.database.close()
     reference.database.close()
     return found
-
-
-def _calm(twin: Instance) -> Any:
-    return replace(twin.template, environment={})
 
 
 def answers(found: Trial, services: Iterable[str]) -> tuple[Check, ...]:
@@ -155,6 +161,20 @@ def privacy(found: Trial, instance: Instance, services: Iterable[str]) -> tuple[
         seen = f"private data in: {', '.join(leaks)}" if leaks else ""
         checks.append(Check("private data", service, not leaks, seen))
     return tuple(checks)
+
+
+def lines(found: Trial, services: Iterable[str]) -> tuple[Check, ...]:
+    """For each service: it still says of warnings and errors what the healthy code says."""
+    checks: list[Check] = []
+    for service in services:
+        mine, good = (_loud(window, service) for window in (found.candidate, found.healthy))
+        seen = f"{mine} lines of warnings and errors, {good} expected"
+        checks.append(Check("log", service, mine >= good, seen))
+    return tuple(checks)
+
+
+def _loud(window: Window, service: str) -> int:
+    return sum(one.service == service and one.level != "INFO" for one in window.lines)
 
 
 def alive(found: Trial) -> Check:

@@ -12,9 +12,9 @@ from heldout.repair.traffic import Profile
 from heldout.repair.tree import Tree
 
 MECHANISMS = (
-    "wrong_type_after_cache", "unit_threshold", "unit_conversion_twice", "clock_zone",
+    "wrong_type_after_cache", "unit_threshold", "unit_mismatch", "clock_zone",
     "resource_not_released_on_error", "resource_not_released_on_cancel", "permit_not_returned",
-    "retry_without_limit", "cascading_delete", "missing_index", "unique_conflict_replaces_row",
+    "retry_without_limit", "cascading_delete", "missing_index", "unique_index_drops_rows",
     "trigger_deletes_rows", "debug_setting_exposes_data", "error_body_exposes_data",
     "log_exposes_data", "missing_null_check", "race_between_writers", "stale_cache_entry",
     "time_limit_too_short", "pool_too_small", "wrong_default", "off_by_one", "encoding_lost",
@@ -73,7 +73,11 @@ class Truth:
 
 @dataclass(frozen=True, slots=True)
 class Template:
-    """One structural shape of a defect: its site, its traffic, its right and its wrong repairs."""
+    """One structural shape of a defect: its site, its traffic, its right and its wrong repairs.
+
+    ``damage`` is a statement that ran before the alert; under the defective schema it took rows with
+    it that it should have left, and a repair has to bring them back.
+    """
 
     name: str
     title: str
@@ -84,6 +88,7 @@ class Template:
     suite: str
     profile: Profile = field(default_factory=Profile)
     environment: Mapping[str, str] = field(default_factory=dict)
+    damage: str = ""
     partner: Partner = field(default_factory=Partner)
     stalls: tuple[Stall, ...] = ()
 

@@ -11,7 +11,7 @@ from heldout.repair.codebase import healthy as healthy_tree
 from heldout.repair.defect import Repair, Template, changed
 from heldout.repair.estate import EPOCH, Estate, fill
 from heldout.repair.platform.database import Database
-from heldout.repair.platform.migrations import apply, migrations
+from heldout.repair.platform.migrations import apply, migrations, roll_back
 from heldout.repair.platform.records import Window
 from heldout.repair.platform.replay import Plant, Replay
 from heldout.repair.sandbox.runner import Program, Sandbox
@@ -19,6 +19,9 @@ from heldout.repair.traffic import Profile, arrivals
 from heldout.repair.tree import Tree
 
 WINDOW_SECONDS = 60.0
+BASE_MIGRATIONS = 5
+RESTORED = ("campaigns", "creatives")
+"""Tables that a nightly backup is kept of."""
 
 
 @dataclass(frozen=True)
@@ -48,13 +51,32 @@ class Instance:
             SERVICES, partners={"carrier": self.template.partner}, stalls=self.template.stalls
         )
 
-    def database(self, tree: Tree) -> Database:
-        """A database with the tree's migrations and the estate's rows."""
+    def database(self, *, taken_back: str = "", restored: bool = False) -> Database:
+        """The database when the alert fires, after a migration was taken back and rows restored.
+
+        What ran before the alert ran under the defective schema. Restoring brings back rows of
+        ``RESTORED`` that are gone and should not be.
+        """
+        made = self._built(self.tree())
+        if self.template.damage:
+            made.query(self.template.damage)
+        if taken_back:
+            applied = tuple(step.name for step in migrations(self.tree()))
+            roll_back(made, applied, taken_back, self.tree())
+        if restored:
+            backup = self.twin._built(healthy_tree())
+            if self.template.damage:
+                backup.query(self.template.damage)
+            made.restore(backup, RESTORED)
+            backup.close()
+        return made
+
+    def _built(self, tree: Tree) -> Database:
         made = Database()
         steps = migrations(tree)
-        apply(made, [step for step in steps if step.name < "0006"])
+        apply(made, steps[:BASE_MIGRATIONS])
         fill(made, self.estate)
-        apply(made, [step for step in steps if step.name >= "0006"])
+        apply(made, steps[BASE_MIGRATIONS:])
         return made
 
     def repaired(self, repair: Repair) -> Tree:

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from heldout.repair.codebase import SERVICES
-from heldout.repair.comparing import QUIET, Check, alive, answers, pace, privacy, rows, trial
+from heldout.repair.comparing import QUIET, Check, alive, answers, lines, pace, privacy, rows, trial
 from heldout.repair.instance import Instance, State
 from heldout.repair.sandbox.runner import Sandbox
 from heldout.repair.tree import Tree
 
-SOAK = 1.3
-"""The hidden soak has so many times the traffic that the alert's window had."""
+SOAK_SECONDS = 150.0
+"""The hidden soak is longer than the alert's window: what only slows a leak down does not pass."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,16 @@ class Probes:
 def probe(sandbox: Sandbox, instance: Instance, tree: Tree, state: State) -> Probes:
     """Probe a tree on its present state: quiet traffic, a long peak, private data."""
     checks: list[Check] = []
-    quietly = replace(QUIET, unknown=instance.template.profile.unknown)
+    profile = instance.template.profile
+    quietly = replace(QUIET, shares=profile.shares, unknown=profile.unknown)
     quiet = trial(sandbox, instance, tree, state, seed=_hidden(instance, "quiet"), profile=quietly)
     checks += [alive(quiet), *answers(quiet, SERVICES), rows(quiet)]
     checks += privacy(quiet, instance, SERVICES)
-    loud = instance.template.profile
-    loud = replace(loud, rate=loud.rate * SOAK)
-    soak = trial(sandbox, instance, tree, state, seed=_hidden(instance, "soak"), profile=loud)
+    checks += lines(quiet, SERVICES)
+    soak = trial(
+        sandbox, instance, tree, state, seed=_hidden(instance, "soak"), profile=profile,
+        seconds=SOAK_SECONDS,
+    )  # fmt: skip
     checks += [_named("soak", one) for one in (alive(soak), *pace(soak, SERVICES))]
     return Probes(tuple(checks), instance.template.truth.service)
 

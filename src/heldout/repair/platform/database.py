@@ -70,12 +70,14 @@ class Database:
     def script(self, sql: str) -> None:
         """Run the platform's own statements: migrations and the first rows, as a whole or not."""
         self._open = True
+        self._con.execute("pragma foreign_keys = off")  # Else dropping a table empties others.
         try:
             self._con.executescript(f"begin;\n{sql}\n;commit;")
         except sqlite3.Error as error:
             self._con.executescript("rollback;" if self._con.in_transaction else "")
             raise QueryRefused("script", str(error)) from error
         finally:
+            self._con.execute("pragma foreign_keys = on")
             self._open = False
 
     def query(self, sql: str, parameters: Sequence[Any] | Mapping[str, Any] = ()) -> Result:
@@ -103,6 +105,28 @@ class Database:
             if self._con.in_transaction:
                 self._con.rollback()
 
+    def restore(self, backup: Database, tables: Sequence[str]) -> int:
+        """Bring back rows of a backup that are gone, by their ids; how many."""
+        brought = 0
+        self._open = True
+        self._con.execute("pragma foreign_keys = off")
+        for table in tables:
+            mine = [row[1] for row in self._con.execute(f'pragma table_info("{table}")')]
+            rows = backup._con.execute(f'select * from "{table}"')
+            names = [one[0] for one in rows.description]
+            shared = [name for name in names if name in mine]
+            listed, marks = ", ".join(shared), ", ".join("?" * len(shared))
+            for row in rows.fetchall():
+                values = dict(zip(names, row, strict=True))
+                done = self._con.execute(
+                    f'insert or ignore into "{table}" ({listed}) values ({marks})',
+                    [values[name] for name in shared],
+                )
+                brought += max(done.rowcount, 0)
+        self._con.execute("pragma foreign_keys = on")
+        self._open = False
+        return brought
+
     def counts(self) -> dict[str, int]:
         """How many rows each table holds."""
         tables = self._con.execute(
@@ -115,14 +139,29 @@ class Database:
 
     def dump(self) -> tuple[str, ...]:
         """Schema and rows as statements, in a stable order: equal dumps are equal databases."""
-        schema = self._con.execute(
-            "select type, name, sql from sqlite_master where sql is not null order by type, name"
+        made = self._con.execute(
+            "select type, name, tbl_name, coalesce(sql, '') from sqlite_master order by type, name"
         ).fetchall()
-        found = [f"{kind} {name}: {' '.join(sql.split())}" for kind, name, sql in schema]
+        found = [
+            f"{kind} {name} on {table}: {' '.join(sql.split())}"
+            for kind, name, table, sql in made
+            if kind != "table"
+        ]
+        found += [line for kind, name, _, _ in made if kind == "table" for line in self._shape(name)]
         for table in self.counts():
             rows = self._con.execute(f'select * from "{table}"').fetchall()
             found += sorted(f"{table}: {row!r}" for row in rows)
         return tuple(found)
+
+    def _shape(self, table: str) -> list[str]:
+        """A table's columns and foreign keys: how its statement was laid out says nothing."""
+        self._open = True
+        columns = self._con.execute(f'pragma table_info("{table}")').fetchall()
+        keys = self._con.execute(f'pragma foreign_key_list("{table}")').fetchall()
+        self._open = False
+        return [f"column of {table}: {one[1:]!r}" for one in columns] + sorted(
+            f"key of {table}: {one[2:]!r}" for one in keys
+        )
 
     def copy(self) -> Database:
         """Another database with the same schema and rows."""
