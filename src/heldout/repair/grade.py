@@ -56,7 +56,7 @@ def grade(episode: Episode) -> Grade:
 
 def weigh(episode: Episode, probes: Probes) -> Grade:
     """The grade of an episode whose code was probed."""
-    truth = episode.instance.template.truth
+    truth = episode.instance.truth
     at_fault, elsewhere = failed(probes.at_fault), failed(probes.elsewhere)
     untouched = episode.workspace.tree.digest == episode.workspace.base.digest
     untouched = untouched and not episode.taken_back

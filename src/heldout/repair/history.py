@@ -11,7 +11,6 @@ import random
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from heldout.repair.codebase import healthy
 from heldout.repair.estate import EPOCH
 from heldout.repair.instance import Instance
 from heldout.repair.tree import Tree
@@ -60,7 +59,7 @@ class History:
 def history(instance: Instance) -> History:
     """The history of an instance; that of a healthy twin has as many commits and no guilty one."""
     draw = random.Random(f"history\0{instance.template.name}\0{instance.seed}")
-    tree, good = instance.tree(), healthy()
+    tree, good = instance.tree(), instance.healthy_tree()
     paths = [path for path in good if path.endswith(".py") and good.files[path]]
     authors = [f"u{draw.randrange(10, 99)}" for _ in range(5)]
     old = [

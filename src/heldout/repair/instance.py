@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.repair.codebase import MODULES, SERVICES
 from heldout.repair.codebase import healthy as healthy_tree
-from heldout.repair.defect import Repair, Template, changed
+from heldout.repair.defect import Repair, Template, Truth, changed
 from heldout.repair.estate import EPOCH, Estate, fill
 from heldout.repair.platform.database import Database
 from heldout.repair.platform.migrations import apply, migrations, roll_back
@@ -16,6 +16,7 @@ from heldout.repair.platform.records import Window
 from heldout.repair.platform.replay import Plant, Replay
 from heldout.repair.sandbox.runner import Program, Sandbox
 from heldout.repair.traffic import Profile, arrivals
+from heldout.repair.surface import repair_of, tree_of, truth_of, words
 from heldout.repair.tree import Tree
 
 WINDOW_SECONDS = 60.0
@@ -41,9 +42,25 @@ class Instance:
         """The same without the defect."""
         return replace(self, is_healthy=True)
 
+    @property
+    def words(self) -> dict[str, str]:
+        """The variant's words."""
+        return words(self.seed)
+
+    @property
+    def truth(self) -> Truth:
+        """What a report must say, in the variant's words."""
+        return truth_of(self.template, self.words)
+
+    def healthy_tree(self) -> Tree:
+        """The code without the defect, in the variant's words."""
+        return tree_of(healthy_tree(), self.words)
+
     def tree(self) -> Tree:
         """The code as it is when the alert fires."""
-        return healthy_tree() if self.is_healthy else changed(healthy_tree(), self.template.defect)
+        if self.is_healthy:
+            return self.healthy_tree()
+        return tree_of(changed(healthy_tree(), self.template.defect), self.words)
 
     def plant(self) -> Plant:
         """The platform around it."""
@@ -81,7 +98,7 @@ class Instance:
 
     def repaired(self, repair: Repair) -> Tree:
         """The defective code with a repair's edits made."""
-        return changed(self.tree(), repair.changes)
+        return changed(self.tree(), repair_of(repair, self.words).changes)
 
 
 @dataclass(slots=True)

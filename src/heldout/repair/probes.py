@@ -50,7 +50,7 @@ def probe(sandbox: Sandbox, instance: Instance, tree: Tree, state: State) -> Pro
         seconds=SOAK_SECONDS,
     )  # fmt: skip
     checks += [_named("soak", one) for one in (alive(soak), *pace(soak, SERVICES))]
-    return Probes(tuple(checks), instance.template.truth.service)
+    return Probes(tuple(checks), instance.truth.service)
 
 
 def _named(prefix: str, one: Check) -> Check:

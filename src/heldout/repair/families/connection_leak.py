@@ -177,7 +177,7 @@ def _cancelled() -> Template:
         ),
         suite="load",
         profile=_PEAK,
-        stalls=(Stall(8, 9, 4), Stall(18, 19, 4), Stall(28, 29, 4)),
+        stalls=tuple(Stall(at, at + 1, 4) for at in range(8, 150, 10)),
     )  # fmt: skip
 
 
