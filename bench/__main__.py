@@ -16,6 +16,7 @@ NOT_BY_DEFAULT = {
     "efficiency",
     "evidence",
     "figures",
+    "ingest",
     "performance",
     "real",
     "recall",

@@ -24,6 +24,7 @@ BENCHES = (
     ("gate", "time of the leak gate"),
     ("compare", "comparing and listing in a ledger of 10,000 investigations"),
     ("memory", "peak memory of a run as it grows"),
+    ("ingest", "importing 200 MB of each kind of real material"),
     ("peers", "the same task and server, driven by heldout and by others"),
 )
 HEAD = """# Performance

@@ -67,6 +67,7 @@ def keys() -> list[str]:
         "review": settings.ReviewSettings,
         "month": settings.MonthSettings,
         "canary": settings.CanarySettings,
+        "intake": settings.IntakeSettings,
     }
     for part, model in parts.items():
         for name, field in model.model_fields.items():

@@ -231,6 +231,19 @@ class CanarySettings(_Strict):
     repeats: int = Field(default=3, ge=1, le=25, description="investigations per incident")
 
 
+class IntakeSettings(_Strict):
+    """How new failures become incidents."""
+
+    folder: str = Field(
+        default="intake", description="folder that reports and corrected threads are dropped into"
+    )
+    model: str = Field(
+        default="", description="model that reads them; empty is a form that a person fills"
+    )
+    base_url: str = Field(default="", description="endpoint of the reading model")
+    variants: int = Field(default=3, ge=1, le=50, description="incidents that one report becomes")
+
+
 class _File(_Strict):
     name: str = "heldout"
     set: str = "prod_hard"
@@ -246,9 +259,10 @@ class _File(_Strict):
     review: ReviewSettings = ReviewSettings()
     month: MonthSettings = MonthSettings()
     canary: CanarySettings = CanarySettings()
+    intake: IntakeSettings = IntakeSettings()
 
 
-NO_RESULT = frozenset({"month", "canary", "review"})
+NO_RESULT = frozenset({"month", "canary", "review", "intake"})
 """Tables that decide no result of a run, job or score: they may change under one that goes on."""
 
 
@@ -271,6 +285,7 @@ class Settings:
     review: ReviewSettings = field(default_factory=ReviewSettings)
     month: MonthSettings = field(default_factory=MonthSettings)
     canary: CanarySettings = field(default_factory=CanarySettings)
+    intake: IntakeSettings = field(default_factory=IntakeSettings)
 
     @property
     def brain(self) -> Path:

@@ -87,6 +87,17 @@ def test_what_is_read_so_far_changes_no_answer(log: tuple[Path, LogBlock]):
     )
 
 
+def test_lines_put_there_in_slices_are_found_as_at_once(
+    log: tuple[Path, LogBlock], monkeypatch: pytest.MonkeyPatch
+):
+    """However many lines are read at a time, a search over all of them finds the same."""
+    search = {"query": "route 7 ", "since": SINCE, "limit": 50}
+    once = ask(session_of(log[0]), "search_logs", **search)
+    monkeypatch.setattr("heldout.graph.tables._SLICE", 7_001)
+    assert ask(session_of(log[0]), "search_logs", **search) == once
+    assert once["total_estimate"] > 1_000
+
+
 def test_patterns_are_counted_with_their_last_line(log: tuple[Path, LogBlock]):
     """Counts of window and baseline, and the example, are those of the lines themselves."""
     directory, block = log

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from tests.graph.conformance import Questions, check_pack
-from tests.graph.worlds import START, cid, eid, small_builder, small_logs
+from tests.graph.worlds import NOW, START, cid, eid, small_builder, small_logs
 
 from heldout.errors import UsageError
 from heldout.graph import open_interface, write_world
@@ -188,6 +188,24 @@ def test_promql_means_what_it_means_upstream(tmp_path: Path):
     assert values(session, "1 + 2 * 3 ^ 2") == [19]
     assert values(session, "absent(latency_p95 > 5)") == [1]
     assert values(session, "avg_over_time(latency_p95[1h])", time="2h") == [4]
+    session.close()
+
+
+def test_promql_knows_labels_that_stand_in_a_series_name(tmp_path: Path):
+    """A recorded series keeps what tells it apart in its name; a query picks and sums by it."""
+    build = small_builder()
+    build.rows["metric_series"].clear()
+    ids = ["m-00000001", "m-00000002"]
+    for own, code in zip(ids, ("200", '5\\"x'), strict=True):
+        name = f'req{{code="{code}",path="/"}}'
+        build.row("metric_series", id=own, entity_id=eid(1), name=name, unit="count")
+    drawn = np.array([[1.0] * 10, [2.0] * 10], dtype=np.float32)
+    block = MetricBlock(ids, NOW - 540_000_000, 60, drawn)
+    write_world(build.tables(metrics=(block,)), tmp_path / "w")
+    session = open_interface("promql").open(str(tmp_path / "w"), 1)
+    assert values(session, 'req{code="200"}') == [1]
+    assert values(session, 'req{code=~"5.x"}') == [2]
+    assert values(session, "sum(req)") == [3]
     session.close()
 
 

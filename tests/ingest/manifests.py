@@ -5,6 +5,9 @@ from __future__ import annotations
 import textwrap
 from pathlib import Path
 
+from heldout.ingest.draft import WorldDraft
+from heldout.ingest.kubernetes import Imported, into
+
 SHOP = """
 apiVersion: apps/v1
 kind: Deployment
@@ -94,3 +97,10 @@ def write(folder: Path, name: str, text: str) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_text(textwrap.dedent(text), encoding="utf-8")
     return path
+
+
+def written(imported: Imported, folder: Path, now: int) -> str:
+    """Write an import as a world; its digest."""
+    with WorldDraft(name=imported.name) as draft:
+        into(draft, imported)
+        return draft.write(folder, now=now)

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 from tests.graph.conformance import ask, check_conformance, every_row
-from tests.ingest.manifests import SHOP, write
+from tests.ingest.manifests import SHOP, write, written
 
-from heldout.graph import WorldInterface, WorldSession, write_world
+from heldout.graph import WorldInterface, WorldSession
 from heldout.graph.topology import Topology
 from heldout.ingest.fields import quantity
-from heldout.ingest.kubernetes import read, to_world, topology
+from heldout.ingest.kubernetes import read, topology
 from heldout.ingest.references import Identity
 
 NOW = 1_772_625_600_000_000
@@ -48,7 +48,7 @@ def facts(found: Topology, kind: str, name: str) -> dict[str, Any]:
 def shop_session(tmp_path: Path) -> Iterator[WorldSession]:
     """A session over the imported harbour."""
     write(tmp_path / "harbour", "a.yaml", SHOP)
-    write_world(to_world(read(tmp_path / "harbour"), now=NOW), tmp_path / "w")
+    written(read(tmp_path / "harbour"), tmp_path / "w", NOW)
     session = WorldInterface().open(str(tmp_path / "w"), 1)
     yield session
     session.close()
@@ -161,7 +161,7 @@ def test_health_of_imported_worlds(
     """The healthy harbour is silent; each fault in a manifest is found by its check."""
     for number, text in enumerate((SHOP.replace(*change) if change[0] else SHOP, *extra)):
         write(tmp_path / "in", f"{number}.yaml", text)
-    write_world(to_world(read(tmp_path / "in"), now=NOW), tmp_path / "w")
+    written(read(tmp_path / "in"), tmp_path / "w", NOW)
     session = WorldInterface().open(str(tmp_path / "w"), 1)
     rows = ask(session, "check_health")["rows"]
     assert {row["check"] for row in rows} == ({check} if check else set())
@@ -172,7 +172,7 @@ def test_a_service_whose_pods_an_operator_makes_is_silent(tmp_path: Path):
     lone = "kind: Service\nmetadata: {name: prom, namespace: dock}\nspec: {selector: {app: prom}}\n"
     write(tmp_path / "in", "a.yaml", SHOP)
     write(tmp_path / "in", "b.yaml", lone)
-    write_world(to_world(read(tmp_path / "in"), now=NOW), tmp_path / "w")
+    written(read(tmp_path / "in"), tmp_path / "w", NOW)
     assert ask(WorldInterface().open(str(tmp_path / "w"), 1), "check_health")["rows"] == []
 
 
@@ -224,7 +224,7 @@ def test_events_become_runtime_changes(tmp_path: Path):
     lost = {**event, "involvedObject": {"kind": "Pod", "name": "gone"}}
     write(tmp_path / "in", "a.yaml", SHOP)
     write(tmp_path / "in", "events.json", json.dumps([event, other, lost]))
-    write_world(to_world(read(tmp_path / "in"), now=NOW), tmp_path / "w")
+    written(read(tmp_path / "in"), tmp_path / "w", NOW)
     session = WorldInterface().open(str(tmp_path / "w"), 1)
     rows = every_row(session, "list_changes", since="2026-03-01", until="2026-03-05")
     assert [(row["type"], row["summary"], row["entities"][0]["name"]) for row in rows] == [
@@ -303,13 +303,13 @@ def test_objects_of_odd_shape_do_not_end_an_import(tmp_path: Path):
                 }
             )
     write(tmp_path / "in", "odd.json", json.dumps(items))
-    write_world(to_world(read(tmp_path / "in"), now=NOW), tmp_path / "w")
+    written(read(tmp_path / "in"), tmp_path / "w", NOW)
 
 
 def test_an_imported_world_conforms(tmp_path: Path):
     """Simulated and imported worlds answer to one standard."""
     write(tmp_path / "in", "a.yaml", SHOP)
-    write_world(to_world(read(tmp_path / "in"), now=NOW), tmp_path / "w")
+    written(read(tmp_path / "in"), tmp_path / "w", NOW)
     check_conformance(tmp_path / "w")
 
 

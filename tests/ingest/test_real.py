@@ -2,38 +2,30 @@
 
 from __future__ import annotations
 
-import os
 from pathlib import Path
 
 import pytest
 from tests.graph.conformance import ask, check_conformance
+from tests.ingest.manifests import written
+from tests.real import real
 
-from heldout.graph import WorldInterface, write_world
-from heldout.ingest.kubernetes import Imported, read, to_world, topology
+from heldout.graph import WorldInterface
+from heldout.ingest.kubernetes import Imported, read, topology
 
 NOW = 1_772_625_600_000_000
-
-
-def real(name: str) -> Path:
-    """A folder of the real data, or skip."""
-    beside = Path(__file__).resolve().parents[2].parent / "shared" / "real"
-    root = Path(os.environ.get("HELDOUT_REAL_DATA") or beside)
-    folder = root / "kubernetes" / name
-    if not folder.exists():
-        pytest.skip("set HELDOUT_REAL_DATA to the folder with real sample data")
-    return folder
+pytestmark = pytest.mark.real
 
 
 def findings(imported: Imported, folder: Path) -> list[str]:
     """Health findings of an import."""
-    write_world(to_world(imported, now=NOW), folder / "w")
+    written(imported, folder / "w", NOW)
     rows = ask(WorldInterface().open(str(folder / "w"), 1), "check_health")["rows"]
     return [f"{row['check']} {row['entity_name']}" for row in rows]
 
 
 def test_a_public_demo_shop_is_healthy_and_connected(tmp_path: Path):
     """Twelve Deployments with their Services, sixteen declared calls, no finding."""
-    imported = read(real("microservices-demo/release"))
+    imported = read(real("kubernetes", "microservices-demo/release"))
     assert imported.report.kinds["Deployment"] == imported.report.kinds["Service"] == 12
     found = topology(imported)
     names = {one.id: one.name for one in found.entities}
@@ -46,7 +38,7 @@ def test_a_public_demo_shop_is_healthy_and_connected(tmp_path: Path):
 
 def test_go_templates_are_skipped_by_file():
     """Nine files hold template expressions; the other nine are read or hold no object."""
-    outcomes = read(real("flux-templated")).report.outcomes()
+    outcomes = read(real("kubernetes", "flux-templated")).report.outcomes()
     assert outcomes["templated, skipped"] == 9
     assert sum(outcomes.values()) == 18
 
@@ -63,7 +55,7 @@ def test_go_templates_are_skipped_by_file():
 )
 def test_dumps_of_many_shapes_give_their_objects(folder: str, objects: int):
     """Typed lists, items without kind, bare live objects: the counts are those of the sources."""
-    report = read(real(folder)).report
+    report = read(real("kubernetes", folder)).report
     assert sum(report.kinds.values()) == objects
     assert report.outcomes() == {"read": len(report.files)}
 
@@ -73,4 +65,4 @@ def test_dumps_of_many_shapes_give_their_objects(folder: str, objects: int):
 )
 def test_real_objects_raise_no_false_alarm(tmp_path: Path, folder: str):
     """No check fires on manifests and dumps that are known to be in order."""
-    assert findings(read(real(folder)), tmp_path) == []
+    assert findings(read(real("kubernetes", folder)), tmp_path) == []

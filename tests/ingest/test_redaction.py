@@ -8,11 +8,10 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.ingest.manifests import SHOP, write
+from tests.ingest.manifests import SHOP, write, written
 
-from heldout.graph import write_world
 from heldout.graph.files import read_table
-from heldout.ingest.kubernetes import read, to_world
+from heldout.ingest.kubernetes import read
 from heldout.ingest.redaction import Redactor, is_secret_name
 
 NOW = 1_772_625_600_000_000
@@ -22,7 +21,7 @@ def test_no_secret_value_reaches_a_world(tmp_path: Path):
     """Secret data, secret-looking variables and kept copies of them are all replaced."""
     write(tmp_path / "in", "a.yaml", SHOP)
     imported = read(tmp_path / "in")
-    write_world(to_world(imported, now=NOW), tmp_path / "w")
+    written(imported, tmp_path / "w", NOW)
     everything = json.dumps(read_table(tmp_path / "w", "fact"))
     for value in ("aHVudGVyMjI=", "hunter22", "last-applied"):
         assert value not in everything

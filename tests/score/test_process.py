@@ -18,6 +18,7 @@ from heldout.brain import Brain, load_brain
 from heldout.build import rehash
 from heldout.build.worlds import read_alert
 from heldout.errors import LedgerBusy, LooksExhausted, SplitViolation, StoreError, UsageError
+from heldout.pipeline import Scoring, score_now
 from heldout.report import gather, render_text, write_report
 from heldout.score import Progress, ScoreRequest, read_score, start, wished
 from heldout.settings import ScoreSettings, Settings, load_settings
@@ -171,7 +172,7 @@ def test_errors_of_the_process_come_back_as_themselves(
 
 
 def test_a_killed_score_goes_on_with_the_same_look(project: Settings, brains: tuple[Brain, Brain]):
-    """SIGKILL in the middle, then --resume: one look, every slot once, nothing played twice."""
+    """SIGKILL in the middle, then --resume ID alone: one look, every slot once, none played twice."""
     message = {"settings": project.plain(), "request": request(brains).model_dump(mode="json")}
     command = [sys.executable, "-m", "heldout.score", "--project", str(project.root), "--stdin"]
     with subprocess.Popen(
@@ -188,7 +189,7 @@ def test_a_killed_score_goes_on_with_the_same_look(project: Settings, brains: tu
     with Ledger.open(project.ledger) as ledger:
         begun = queries.scores(ledger)[0]
     assert begun.outcome is None
-    result = start(project, request(brains, resume=begun.score))
+    result = score_now(project, Scoring(resume=begun.score)).result
     assert result.score == begun.score
     with Ledger.open(project.ledger) as ledger:
         assert set(queries.looks(ledger, MODEL).values()) == {1}

@@ -10,10 +10,13 @@ from heldout.build.freezing import forget, store_incident
 from heldout.build.validity import Subject
 from heldout.build.validity.entry import Entry, examine
 from heldout.build.worlds import mapped, place_of
-from heldout.errors import SpecError
+from heldout.errors import SpecError, WorldError
 from heldout.settings import Settings
 from heldout.simulate import generate
 from heldout.truth import Spec
+
+REFUSED = "replay"
+"""What a world is discarded for that cannot be written: the point of the gate that says so."""
 
 
 class Admitted(NamedTuple):
@@ -72,10 +75,15 @@ def _try(trial: Trial) -> Result:
     for spec in trial.candidates:
         try:
             made = generate(spec)
+            pinned = store_incident(trial.settings, spec, made)
         except SpecError as error:
             discards.append(error.what.split(":")[0])
             continue
-        pinned = store_incident(trial.settings, spec, made)
+        except WorldError as error:
+            if error.__cause__ is not None:  # The disk's doing, not the spec's.
+                raise
+            discards.append(REFUSED)
+            continue
         subject = Subject(pinned, made, folder=place_of(trial.settings, pinned).world)
         entry = examine(subject, side=int(float(spec.knobs.get("bank", 0))))
         if not entry.found:

@@ -76,9 +76,10 @@ def portrait(
 
 def _lineage(spec: Spec, record: Fault | None) -> list[str]:
     found = [f"fault {spec.fault}", f"group {spec.group}", f"seed {spec.seed}"]
-    source = spec.source or (record.source if record else "")
-    if source:
-        found.append(f"report {source}")
+    # What an incident was grafted on says nothing of its cause.
+    own = spec.source if spec.origin != "overlay" else ""
+    reports = (own, record.source if record else "")
+    found += [f"report {source}" for source in dict.fromkeys(reports) if source]
     if record is not None and record.field:
         found.append(f"chain {' '.join((record.seat, *record.holder))} {record.field}")
     return found

@@ -48,7 +48,7 @@ def build(
     scale: Annotated[
         float, typer.Option("--scale", help="With --make: size of each estate, 0.1 to 1.5.")
     ] = 1.0,
-    seed: Annotated[int, typer.Option("--seed", help="With --make.", min=0)] = 1,
+    seed: Annotated[int, typer.Option("--seed", help="With --make or --base.", min=0)] = 1,
     harden_against: Annotated[
         str,
         typer.Option(
@@ -85,6 +85,26 @@ def build(
         Path | None,
         typer.Option("--out", help="With --vary: folder of the variants; default: <set>-vary-<ID>"),
     ] = None,
+    base: Annotated[
+        str,
+        typer.Option(
+            "--base",
+            metavar="imported:WORLD",
+            help="Graft faults onto an imported world and append them to the set.",
+        ),
+    ] = "",
+    faults: Annotated[
+        str,
+        typer.Option("--faults", metavar="A,B|all", help="With --base: which; all that fit."),
+    ] = "",
+    side: Annotated[
+        str,
+        typer.Option(
+            "--side",
+            help="With --base: train or test, where a fault's group is new; its siblings' side "
+            "is never left.",
+        ),
+    ] = "",
     rehash: Annotated[
         bool, typer.Option("--rehash", help="Pin the set anew to what this release makes.")
     ] = False,
@@ -92,7 +112,7 @@ def build(
     quiet: Annotated[bool, typer.Option("--quiet", help="Print nothing but errors.")] = False,
     project: Project = None,
 ) -> None:
-    """Make and verify worlds, draw a new set, or vary an incident.
+    """Make and verify worlds, draw a new set, vary an incident, or graft faults onto an import.
 
     What is missing is made from its spec and every digest is checked; the last line counts valid
     incidents. A finding of the validity gate ends with code 3. After --rehash results from before
@@ -107,6 +127,8 @@ def build(
     from heldout.terminal import ProgressLine
 
     _check_words(make, vary is not None, every, rehash, set_name)
+    _check_base(base, bool(make), vary is not None, every, rehash)
+    _need("--base", bool(base), faults, side)
     _need("--make", bool(make), shape, traps is not None, controls is not None, harden_against)
     _need("--vary", vary is not None, out is not None)
     declare_process("build")
@@ -129,6 +151,10 @@ def build(
         if not quiet:
             typer.echo(f"{vary[1]} variants of {vary[0]} in {made}")
         return
+    elif base:
+        from heldout.pipeline.intake import Overlay, overlay
+
+        lines += overlay(settings, Overlay(base, faults, set_name or settings.set, side, seed))
     elif rehash:
         changed = pin_anew(settings, set_name or settings.set, HeldoutAccess())
         lines.append(f"{changed} incidents pinned anew; earlier results do not compare")
@@ -153,6 +179,15 @@ def _check_words(make: str, vary: bool, every: bool, rehash: bool, set_name: str
     if vary and (every or rehash):
         raise UsageError(
             "--vary is about one incident of one set", mend="Leave --all and --rehash out"
+        )
+
+
+def _check_base(base: str, *others: bool) -> None:
+    from heldout.errors import UsageError
+
+    if base and any(others):
+        raise UsageError(
+            "--base appends to one set", mend="Leave --make, --vary, --all and --rehash out"
         )
 
 

@@ -16,9 +16,12 @@ from heldout.cli import (
     check,
     compare,
     doctor,
+    drift,
     export,
+    fidelity,
     ingest,
     init,
+    intake,
     judge,
     release,
     report,
@@ -47,9 +50,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-VERBS = (init, doctor, build, ingest, run_verb, work, tune, resume, check, allow, review, release,
-         score, transfer, canary, report, compare, judge, show, usage, export, serve,
-         status)  # fmt: skip
+VERBS = (init, doctor, build, ingest, intake, run_verb, work, tune, resume, check, allow, review,
+         release, score, transfer, canary, drift, report, compare, fidelity, judge, show, usage,
+         export, serve, status)  # fmt: skip
 for module in VERBS:
     module.register(app)
 

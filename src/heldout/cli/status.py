@@ -21,9 +21,10 @@ def status(project: Project = None) -> None:
 
     The brain in use, proposals waiting and for how long, the last score and what it is evidence of,
     looks left, what this month cost, what failed or did not end, and what the canary said where one
-    was played. Below it, what to do next.
+    was played. Below it, what to do next, and what was dropped into the intake folder.
     """
     from heldout.drift import canaries
+    from heldout.intake.telling import waiting_lines
     from heldout.review import Beside, project_status
     from heldout.settings import load_settings
     from heldout.store import Ledger
@@ -37,7 +38,8 @@ def status(project: Project = None) -> None:
             state = project_status(settings, ledger, beside=(drift,))
     else:
         state = project_status(settings, None)
-    typer.echo(clean(render(state)))
+    told = waiting_lines(settings)
+    typer.echo(clean("\n".join([render(state), *([""] * bool(told)), *told])))
 
 
 def render(state: Status) -> str:

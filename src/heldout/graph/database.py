@@ -10,6 +10,7 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
+from pathlib import Path
 
 import duckdb
 
@@ -28,6 +29,11 @@ def connect() -> duckdb.DuckDBPyConnection:
     # Columns of objects hold texts: no need to look at a thousand to find out.
     con.execute("set pandas_analyze_sample = 0")
     return con
+
+
+def quoted(path: Path) -> str:
+    """A path as SQL names it."""
+    return "'" + str(path).replace("'", "''") + "'"
 
 
 _shared: dict[int, duckdb.DuckDBPyConnection] = {}

@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import NamedTuple
 
 from heldout.graph.columns import Column, runs
+from heldout.graph.schema import PROVENANCE
 from heldout.graph.stored import Stored
 
 
@@ -24,8 +25,13 @@ class FactRow(NamedTuple):
     source: str
 
 
-_BY_TIME = itemgetter(0, 1)
-_BY_FIELD = itemgetter(0, 2, 4)
+_BY_TIME = itemgetter(0, 1, 2)
+_RANK = {word: -place for place, word in enumerate(PROVENANCE)}
+"""Of what two sources say for the same time, what was observed outranks what was declared."""
+
+
+def _by_field(row: FactRow) -> tuple[str, int, int, int]:
+    return row.field, row.valid_from, row.observed_at, _RANK.get(row.provenance, -len(_RANK))
 
 
 class Facts:
@@ -50,9 +56,12 @@ class Facts:
         ]
 
     def at(self, entity: str, moment: int) -> dict[str, FactRow]:
-        """What holds of one entity at a time, by field; of two rows the one that began last."""
+        """What holds of one entity at a time, by field; of two rows the one that began last.
+
+        Of two that began together the one that was observed.
+        """
         held = [one for one in self.of(entity) if one.valid_from <= moment < one.valid_to]
-        return {one.field: one for one in sorted(held, key=_BY_FIELD)}
+        return {one.field: one for one in sorted(held, key=_by_field)}
 
     def texts(self, entity: str, moment: int) -> dict[str, str]:
         """The same as JSON text, and by nothing but time: quicker, for what reads many entities."""
@@ -60,14 +69,15 @@ class Facts:
         place = places.get(entity)
         if place is None:
             return {}
-        fields, texts, since, until, known = (one[place].tolist() for one in columns[:5])
+        fields, texts, since, until, known, who = (one[place].tolist() for one in columns[:6])
+        ranks = [_RANK.get(one, -len(_RANK)) for one in who]
         held = [
             row
-            for row in zip(since, known, fields, texts, until, strict=True)
-            if row[0] <= moment < row[4]
+            for row in zip(since, known, ranks, fields, texts, until, strict=True)
+            if row[0] <= moment < row[5]
         ]
         held.sort(key=_BY_TIME)
-        return {row[2]: row[3] for row in held}
+        return {row[3]: row[4] for row in held}
 
     @cached_property
     def fields(self) -> frozenset[str]:

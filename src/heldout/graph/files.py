@@ -24,10 +24,11 @@ import numpy as np
 
 from heldout.errors import WorldError
 from heldout.graph.checks import check_rows
-from heldout.graph.database import scratch
+from heldout.graph.database import quoted, scratch
 from heldout.graph.digest import content_digest, counts_of
 from heldout.graph.filling import arrange, store
 from heldout.graph.schema import IN_DATABASE, SCHEMA_VERSION, TABLES, WorldTables
+from heldout.graph.spool import SPOOLED, Spool
 
 MANIFEST = "manifest.json"
 REBUILD = "Delete the folder; 'heldout build' makes it again from the spec"
@@ -65,22 +66,33 @@ def write_world(tables: WorldTables, directory: Path) -> str:
     with scratch() as con:
         store(con, arranged)
         head = {"now": tables.now, "start": tables.start, "meta": dict(tables.meta)}
-        digest = content_digest(con, arranged.values, head)
+        if tables.spool is None:
+            digest = content_digest(con, arranged.values, head)
         with _staged(directory) as stage:
             for name in TABLES:
-                _copy(con, name, stage / f"{name}.parquet")
-            counts = {**counts_of(con), "metric_value": len(arranged.values)}
+                if tables.spool is None or name not in SPOOLED:
+                    _copy(con, name, stage / f"{name}.parquet")
+            points = len(arranged.values)
+            if tables.spool is not None:
+                _write_spooled(con, tables.spool, stage)
+                points = tables.spool.points
+                digest = content_digest(con, tables.spool.slices(), head, points=points)
+            counts = {**counts_of(con), "metric_value": points}
             _write_manifest(stage, {**head, "counts": counts, "digest": digest})
     return digest
 
 
-def _quoted(path: Path) -> str:
-    return "'" + str(path).replace("'", "''") + "'"
+def _write_spooled(con: duckdb.DuckDBPyConnection, spool: Spool, stage: Path) -> None:
+    """Write lines and values, and let the lines be asked for as a table."""
+    spool.write_lines(stage / "log.parquet", f"{_PARQUET}, {_PLAIN}")
+    spool.write_values(stage / "metric_value.parquet", f"{_PARQUET}, {_LAYOUT['metric_value']}")
+    with reading(stage, "log") as source:
+        con.execute(f"create temp view log as {source}")
 
 
 def _copy(con: duckdb.DuckDBPyConnection, name: str, path: Path) -> None:
     layout = _LAYOUT.get(name, _COMMON_LAYOUT)
-    con.execute(f"copy {name} to {_quoted(path)} ({_PARQUET}, {layout})")
+    con.execute(f"copy {name} to {quoted(path)} ({_PARQUET}, {layout})")
 
 
 def _write_manifest(stage: Path, head: Mapping[str, Any]) -> None:
@@ -232,7 +244,7 @@ def reading(
     """
     path = directory / f"{name}.parquet"
     listed = ", ".join(f'"{column}"' for column in columns or [c for c, _ in TABLES[name]])
-    rows = f"read_parquet({_quoted(path)})"
+    rows = f"read_parquet({quoted(path)})"
     if spans:
         inside = " or ".join(f"file_row_number between {a} and {b - 1}" for a, b in spans)
         rows = f"{rows[:-1]}, file_row_number = true) where {inside}"

@@ -10,8 +10,10 @@ import duckdb
 import numpy as np
 
 from heldout.errors import WorldError
+from heldout.graph.columns import rounded
 from heldout.graph.logs import Lines, arrange_lines, render_lines
 from heldout.graph.schema import BLOCK_TABLES, TABLES, MetricBlock, WorldTables
+from heldout.graph.spool import Spool
 
 _ORDER: Mapping[str, str] = {
     "entity": "id",
@@ -36,11 +38,12 @@ class Arranged:
     """A world's rows as typed columns, not yet in a database and in any order.
 
     ``columns`` has every table but ``metric_value``, which is ``values``, and of ``log`` only the
-    template of each line; ``lines`` has what the lines are rendered from.
+    template of each line; ``lines`` has what the lines are rendered from, ``None`` where a spool
+    holds lines and values.
     """
 
     columns: Mapping[str, Mapping[str, Values]]
-    lines: Lines
+    lines: Lines | None
     values: Values
 
     def plain(self) -> dict[str, dict[str, Any]]:
@@ -63,14 +66,12 @@ def arrange(tables: WorldTables) -> Arranged:
             where="WorldTables.columns",
             mend="heldout.graph.schema.TABLES lists them; logs and metrics are given as blocks",
         )
+    if tables.spool is not None:
+        return _arrange_spooled(tables, tables.spool)
     lines = arrange_lines(tables.logs, tables.lines)
     chunks = [chunk for block in tables.metrics for chunk in _chunks(block)]
     columns = {
-        **{
-            name: _checked(name, tables.columns.get(name))
-            for name in TABLES
-            if name not in BLOCK_TABLES
-        },
+        **_plain_columns(tables),
         "log": {"template_id": lines.pattern},
         "log_template": _checked("log_template", lines.patterns),
         "metric_chunk": _chunk_columns(chunks),
@@ -79,14 +80,39 @@ def arrange(tables: WorldTables) -> Arranged:
     return Arranged(columns, lines, np.concatenate([empty, *(chunk[3] for chunk in chunks)]))
 
 
+def _plain_columns(tables: WorldTables) -> dict[str, dict[str, Values]]:
+    return {
+        name: _checked(name, tables.columns.get(name))
+        for name in TABLES
+        if name not in BLOCK_TABLES
+    }
+
+
+def _arrange_spooled(tables: WorldTables, spool: Spool) -> Arranged:
+    if tables.logs or tables.lines or tables.metrics:
+        raise WorldError(
+            "a world has its lines and values both in a spool and in blocks",
+            where="WorldTables",
+            mend="Add them all to the spool",
+        )
+    columns = {
+        **_plain_columns(tables),
+        "log": {"template_id": np.empty(0, dtype=np.int32)},
+        **{name: _checked(name, given) for name, given in spool.columns().items()},
+    }
+    return Arranged(columns, None, np.empty(0, dtype=np.float32))
+
+
 def store(con: duckdb.DuckDBPyConnection, arranged: Arranged) -> None:
     """Make every table of a world in ``con``, temporary and in stored order.
 
-    ``metric_value`` becomes a view of the array.
+    ``metric_value`` becomes a view of the array. What a spool holds is not made.
     """
     for name, columns in arranged.columns.items():
         if name != "log":
             _store(con, name, columns, _ORDER.get(name, ""))
+    if arranged.lines is None:
+        return
     render_lines(con, arranged.lines)
     gaps = np.isnan(arranged.values)
     values = np.ma.array(arranged.values, mask=gaps) if gaps.any() else arranged.values
@@ -156,7 +182,7 @@ def _chunk_columns(chunks: Sequence[tuple[str, int, int, Values]]) -> dict[str, 
 
 def _chunks(block: MetricBlock) -> Iterator[tuple[str, int, int, Values]]:
     """(series, t0, step_s, values) by series."""
-    values = _rounded(block.values)
+    values = rounded(block.values)
     if values.ndim != 2 or values.shape[0] != len(block.series_ids):
         raise WorldError(
             f"{len(block.series_ids)} series but values of shape {values.shape}",
@@ -166,18 +192,3 @@ def _chunks(block: MetricBlock) -> Iterator[tuple[str, int, int, Values]]:
     if values.shape[1]:
         for one, place in sorted((own, place) for place, own in enumerate(block.series_ids)):
             yield one, block.t0, block.step_s, values[place]
-
-
-def _rounded(values: np.ndarray[Any, np.dtype[np.float32]]) -> np.ndarray[Any, Any]:
-    """Keep 12 bits of each mantissa (3.6 decimal digits): portable, and small on disk.
-
-    A gap, given as NaN, is stored as NULL.
-    """
-    flat = np.ascontiguousarray(values, dtype="<f4").copy()
-    gaps = np.isnan(flat)
-    if gaps.any():
-        flat[gaps] = np.nan  # The one NaN that the mask below leaves alone.
-    bits = flat.view(np.uint32)
-    bits += np.uint32(0x400)
-    bits &= np.uint32(0xFFFFF800)
-    return flat

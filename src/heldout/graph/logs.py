@@ -183,11 +183,20 @@ def _patterns(
 
     Patterns are numbered by entity, text and level, so that a number tells nothing of its making.
     """
-    keys = [
-        (template.entity, (pattern_of if index < literal_from else masked)(template.text),
-         template.level)
-        for index, template in enumerate(templates)
-    ]  # fmt: skip
+    return numbered(
+        [
+            (template.entity, (pattern_of if index < literal_from else masked)(template.text),
+             template.level)
+            for index, template in enumerate(templates)
+        ]
+    )  # fmt: skip
+
+
+def numbered(keys: Sequence[tuple[str, str, str]]) -> tuple[list[int], dict[str, list[Any]]]:
+    """The number of each pattern (entity, text, level), and the columns of ``log_template``.
+
+    Numbers follow from the patterns alone, whatever order they come in; equal ones share theirs.
+    """
     rows = sorted(set(keys))
     numbers = {key: number for number, key in enumerate(rows, start=1)}
     columns: dict[str, list[Any]] = {

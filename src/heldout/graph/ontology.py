@@ -91,16 +91,16 @@ PREDICATES: Mapping[str, Signature] = {
         "src picks dst by labels",
     ),
     "routes_to": _signature(
-        ("K8sService", "Ingress", "Service", *_NETWORK),
+        ("K8sService", "Ingress", "Service", *_NETWORK, "CustomResource"),
         (
             "K8sService", "Service", "Pod", *WORKLOADS, "VmInstance", "Function", *_NETWORK,
-            *_STORES, "ExternalDependency", "Node", "Ingress",
+            *_STORES, "ExternalDependency", "Node", "Ingress", "NodeGroup", "CustomResource",
         ),
         "traffic that reaches src goes on to dst",
     ),
     "resolves_to": _signature(
         ("DnsRecord", "Service", "K8sService", "ExternalDependency"),
-        (*_CALLABLE, *_NETWORK, "Ingress", "VmInstance", "Node"),
+        (*_CALLABLE, *_NETWORK, "Ingress", "VmInstance", "Node", "CustomResource"),
         "the name src answers with dst",
     ),
     "terminates_tls_with": _signature(
@@ -127,14 +127,14 @@ PREDICATES: Mapping[str, Signature] = {
         (*_BINDINGS, "IamRole", "KmsKey", "InstanceProfile"),
         (
             *_IDENTITIES, *_BINDINGS, *_STORES, "KmsKey", "Team", "Person", "Namespace", "Function",
-            "ConfigMap", "Pod", "Service",
+            "ConfigMap", "Pod", "Service", "CustomResource",
         ),
         "src gives rights to or on dst",
     ),
     "guarded_by": _signature(
         (
             *_RUNNERS, *_STORES, *_NETWORK, "K8sService", "Ingress", "Namespace", "Cluster",
-            "ExternalDependency", *_IDENTITIES,
+            "ExternalDependency", *_IDENTITIES, "CustomResource",
         ),
         (
             "SecurityGroup", "NetworkAcl", "NetworkPolicy", "IamPolicy", "Webhook", "Pdb",
@@ -143,7 +143,7 @@ PREDICATES: Mapping[str, Signature] = {
         "dst decides what may reach or leave src",
     ),
     "encrypted_by": _signature(
-        (*_STORES, "Secret", *_CLAIMS, "VmInstance", "StorageClass", "Cluster"),
+        (*_STORES, "Secret", *_CLAIMS, "VmInstance", "StorageClass", "Cluster", "CustomResource"),
         ("KmsKey",),
         "src is readable only with the key dst",
     ),

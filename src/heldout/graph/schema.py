@@ -4,9 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
+
+if TYPE_CHECKING:
+    from heldout.graph.spool import Spool
 
 SCHEMA_VERSION = 2
 
@@ -121,6 +124,7 @@ class WorldTables:
     ``columns`` holds every table of ``TABLES`` but those of ``BLOCK_TABLES``, column-wise;
     ``logs`` and ``metrics`` hold those as blocks; ``lines`` are single log lines
     (``ts, entity_id, level, msg``), e.g. the symptom's. ``now`` is when the alert fired.
+    With a ``spool`` all lines and values are there, and none in the blocks.
     """
 
     columns: Mapping[str, Columns]
@@ -130,3 +134,4 @@ class WorldTables:
     now: int = 0
     start: int = 0
     meta: Mapping[str, str] = field(default_factory=dict)
+    spool: Spool | None = None

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from functools import cached_property
 from typing import NamedTuple
@@ -13,6 +14,19 @@ from heldout.graph.stored import Stored
 
 _FEW, _SHORT = 4, 16
 """After so many questions, and for one about more spans than this, all values are read."""
+
+
+_NAMED = re.compile(r"([^{}]*)\{(.*)\}")
+_LABEL = re.compile(r'([a-zA-Z_][\w.]*)="((?:[^"\\]|\\.)*)"')
+
+
+def name_and_labels(name: str) -> tuple[str, dict[str, str]]:
+    """What a series' name says: the metric, and the labels that stand behind it in braces."""
+    match = _NAMED.fullmatch(name)
+    if match is None:
+        return name, {}
+    labels = {key: re.sub(r"\\(.)", r"\1", value) for key, value in _LABEL.findall(match[2])}
+    return match[1], labels
 
 
 class Series(NamedTuple):

@@ -26,6 +26,9 @@ from heldout.graph.stored import Stored
 _TAIL = 2 * 20_480
 """So many of the last lines are put there first: two row groups of the file."""
 
+_SLICE = 20 * 20_480
+"""So many lines are put there at once: recorded worlds have more than memory should hold twice."""
+
 _NAMES = re.compile(rf"\b(?:{'|'.join(IN_DATABASE)})\b")
 
 
@@ -71,14 +74,18 @@ class Tables:
             begin = begin if begin <= first else 0
             if begin >= end:
                 return
-            given = {
-                "id": np.arange(begin + 1, end + 1, dtype=np.int64),
-                "ts": self._lines.times[begin:end],
-                "template_id": self._lines.pattern_ids[begin:end],
-                "msg": self._stored.texts(begin, end),
-            }
-            self._insert("log", given)
+            for start in range(begin, end, _SLICE):
+                self._put_lines(start, min(start + _SLICE, end))
             self._first_line = begin
+
+    def _put_lines(self, first: int, end: int) -> None:
+        given = {
+            "id": np.arange(first + 1, end + 1, dtype=np.int64),
+            "ts": self._lines.times[first:end],
+            "template_id": self._lines.pattern_ids[first:end],
+            "msg": self._stored.texts(first, end),
+        }
+        self._insert("log", given)
 
     def _put(self, name: str) -> None:
         columns = [column for column, _ in TABLES[name]]

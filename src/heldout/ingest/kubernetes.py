@@ -7,51 +7,15 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
-from heldout.graph.schema import WorldTables
 from heldout.graph.topology import Topology
+from heldout.ingest.draft import WorldDraft
+from heldout.ingest.happenings import happenings
 from heldout.ingest.objects import K8sObject, objects_in
 from heldout.ingest.reading import FileRecord, Unreadable, documents_of, files_of
 from heldout.ingest.redaction import Redactor
 from heldout.ingest.references import Identity, Reference, identity, references
-from heldout.ingest.tables import world_tables
+from heldout.ingest.report import Report
 from heldout.ingest.tree import build_topology
-
-
-@dataclass(frozen=True, slots=True)
-class ImportReport:
-    """What was found and what was not: every file, every kind, and the kinds without a word.
-
-    ``redacted`` counts replaced secret values, ``repeated`` objects that were there already.
-    """
-
-    files: tuple[FileRecord, ...]
-    kinds: Mapping[str, int]
-    unknown_kinds: Mapping[str, int]
-    redacted: int = 0
-    repeated: int = 0
-
-    def outcomes(self) -> dict[str, int]:
-        """How many files came to which outcome."""
-        return dict(sorted(Counter(record.outcome for record in self.files).items()))
-
-    def lines(self) -> list[str]:
-        """The report in words, problems one a line."""
-        total = sum(self.kinds.values())
-        found = [f"{total} objects of {len(self.kinds)} kinds from {len(self.files)} files"]
-        found += [f"{count} files: {outcome}" for outcome, count in self.outcomes().items()]
-        if self.unknown_kinds:
-            named = ", ".join(f"{kind} {n}" for kind, n in self.unknown_kinds.items())
-            found.append(f"kept as CustomResource: {named}")
-        if self.redacted:
-            found.append(f"{self.redacted} secret values replaced")
-        if self.repeated:
-            found.append(f"{self.repeated} objects were there already and left out")
-        found += [
-            f"{record.path}: {record.outcome}{': ' + record.detail if record.detail else ''}"
-            for record in self.files
-            if record.outcome != "read"
-        ]
-        return found
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,18 +24,18 @@ class Imported:
 
     objects: tuple[K8sObject, ...]
     edges: tuple[Reference, ...]
-    report: ImportReport
+    report: Report
     name: str = "imported"
     by_identity: Mapping[Identity, K8sObject] = field(default_factory=dict, repr=False)
 
 
-def read(path: Path) -> Imported:
+def read(path: Path, redactor: Redactor | None = None) -> Imported:
     """Read every manifest or dump at or below ``path``.
 
     A file that cannot be read is a record in the report. A path where there is nothing, or nothing
     that is an object, is an :class:`~heldout.errors.IngestError` or an empty import.
     """
-    redactor = Redactor()
+    redactor = redactor or Redactor()
     records: list[FileRecord] = []
     kept: dict[Identity, K8sObject] = {}
     events: list[K8sObject] = []
@@ -92,9 +56,7 @@ def read(path: Path) -> Imported:
             if known is None or (item.status and not known.status):
                 kept[identity(item)] = item
             repeated += known is not None
-    report = ImportReport(
-        tuple(records), _sorted(kinds), _sorted(unknown), redactor.count, repeated
-    )
+    report = Report(records, kinds, unknown, redacted=redactor.count, repeated=repeated)
     return Imported(
         objects=(*kept.values(), *events),
         edges=references(kept),
@@ -102,10 +64,6 @@ def read(path: Path) -> Imported:
         name=path.stem if path.is_file() else path.resolve().name,
         by_identity=kept,
     )
-
-
-def _sorted(counts: Counter[str]) -> dict[str, int]:
-    return dict(sorted(counts.items()))
 
 
 def _read_file(
@@ -142,10 +100,30 @@ def topology(imported: Imported, *, cluster: str = "") -> Topology:
     return build_topology(imported.by_identity, imported.edges, cluster or imported.name)
 
 
-def to_world(imported: Imported, *, now: int, cluster: str = "") -> WorldTables:
-    """The import as a world without history, as it stands at ``now`` (microseconds).
+def into(draft: WorldDraft, imported: Imported, *, cluster: str = "") -> None:
+    """Put an import into a draft: objects, the pods that they make, applications, and events.
 
-    Imported Kubernetes events become runtime changes.
+    Events become runtime changes of the objects that they are about.
     """
-    events = [item for item in imported.objects if item.kind == "Event"]
-    return world_tables(topology(imported, cluster=cluster), events, now=now)
+    found = topology(imported, cluster=cluster)
+    draft.topology(found)
+    _events_into(draft, imported, found)
+
+
+def _events_into(draft: WorldDraft, imported: Imported, found: Topology) -> None:
+    home = cluster_of(found)
+    for one in happenings(item for item in imported.objects if item.kind == "Event"):
+        external = "/".join(part for part in (home, one.namespace, one.name) if part)
+        about = draft.find(kind=one.kind, name=one.name, external_id=external)
+        if not about:
+            draft.report.left_out["event about an object that is not there"] += 1
+            continue
+        draft.change(
+            f"event\x1f{home}\x1f{one.key}", one.at, "runtime", actor=one.actor,
+            actor_kind="controller", source="k8s", summary=one.summary, targets=about,
+        )  # fmt: skip
+
+
+def cluster_of(found: Topology) -> str:
+    """The name of a topology's cluster."""
+    return next((one.name for one in found.entities if one.kind == "Cluster"), found.name)

@@ -25,7 +25,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 Outcome = Literal[
     "read", "templated, skipped", "empty, skipped", "huge, skipped", "unreadable, skipped",
-    "link, skipped", "no kind", "no object",
+    "link, skipped", "older, skipped", "no kind", "no object", "refused",
 ]  # fmt: skip
 
 _HOLE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>", re.DOTALL)
@@ -60,10 +60,11 @@ class Unreadable(Exception):
         self.detail = detail
 
 
-def files_of(path: Path) -> Iterator[tuple[str, Path]]:
-    """Every file with a known suffix at or below ``path``, in a stable order.
+def files_of(path: Path, suffixes: tuple[str, ...] = SUFFIXES) -> Iterator[tuple[str, Path]]:
+    """Every file with one of the suffixes at or below ``path``, in a stable order.
 
-    A path that does not exist is an :class:`IngestError`.
+    A file that is named itself is taken whatever its suffix. A path that does not exist is an
+    :class:`IngestError`.
     """
     if path.is_file():
         yield path.name, path
@@ -72,12 +73,12 @@ def files_of(path: Path) -> Iterator[tuple[str, Path]]:
         raise IngestError(
             "there is nothing to import",
             where=str(path),
-            mend="Name a file or folder with Kubernetes manifests or dumps",
+            mend="Name a file, or a folder with files that can be read",
         )
     for folder, subfolders, names in os.walk(path, followlinks=False):
         subfolders.sort()
         for name in sorted(names):
-            if name.lower().endswith(SUFFIXES):
+            if name.lower().endswith(suffixes):
                 full = Path(folder) / name
                 yield full.relative_to(path).as_posix(), full
 

@@ -2,30 +2,31 @@
 
 from __future__ import annotations
 
-import hashlib
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heldout.errors import IngestError, SpecError
+from heldout.errors import IngestError, UsageError
+from heldout.graph.files import MANIFEST
+from heldout.pipeline.ingesting import world_dir
 from heldout.settings import Settings
 from heldout.split import Side
 
 if TYPE_CHECKING:
     from heldout.graph.topology import Topology
-    from heldout.truth import Spec
 
-ATTEMPTS = 12
-"""Seeds tried until a fault finds a place and the validity gate is content."""
-TRAPS = ("latent_cause", "onset_decoy", "change_noise")
+PREFIX = "imported:"
 
 
 @dataclass(frozen=True, slots=True)
 class Graft:
-    """What incident to lay over an import; ``fault`` empty tries each in order of name."""
+    """What incident to lay over an import; ``fault`` empty tries each in order of name.
+
+    ``side`` is followed only where nothing in the set resembles the incident.
+    """
 
     set: str
-    side: Side = "test"
+    side: Side | None = None
     fault: str = ""
     seed: int = 1
 
@@ -44,77 +45,117 @@ def ingest_kubernetes(settings: Settings | None, path: Path, graft: Graft | None
     lines = imported.report.lines()
     if graft is None or settings is None:
         return "\n".join(lines)
-    spec, made_lines = _grafted(settings, kubernetes.topology(imported), path, graft)
-    return "\n".join([*lines, *made_lines, f"Next: heldout run --set {graft.set}" * bool(spec)])
+    made = _grafted(settings, kubernetes.topology(imported), path, graft)
+    return "\n".join([*lines, *made, f"Next: heldout run --set {graft.set}"])
 
 
-def _grafted(
-    settings: Settings, topology: Topology, path: Path, graft: Graft
-) -> tuple[Spec, list[str]]:
-    from heldout.build import append_incident
-    from heldout.build.validity import Subject, findings
-    from heldout.simulate.grafting import graft as lay_over
+@dataclass(frozen=True, slots=True)
+class Overlay:
+    """Faults to lay over an imported world: by name, ``all``, on their groups' sides."""
+
+    base: str
+    faults: str
+    set: str
+    side: str = ""
+    seed: int = 1
+
+
+def overlay(settings: Settings, wanted: Overlay) -> list[str]:
+    """Graft faults onto an imported world and append them to a set; returns what to tell.
+
+    Of the world its topology is kept, and how much happens there. The process must hold a role that
+    may open the held-out half. Where no fault fits, that is an :class:`IngestError`.
+    """
+    from heldout.build.grafts import GraftPlan, graft_faults
+    from heldout.build.imported import busyness, topology_of
+    from heldout.graph import world_meta
+    from heldout.split import HeldoutAccess
+
+    side = named_side(wanted.side)
+    names = tuple(one.strip() for one in wanted.faults.split(",") if one.strip())
+    if not names:
+        raise UsageError("no fault is named", mend="Say --faults all, or names with commas between")
+    directory = imported_dir(settings, wanted.base)
+    estate = directory.resolve().name
+    busy = busyness(directory)
+    plan = GraftPlan(
+        set=wanted.set,
+        source=f"imported world {estate}, {world_meta(directory).digest[:12]}",
+        faults=() if names == ("all",) else names,
+        side=side,
+        seed=wanted.seed,
+        knobs=busy,
+    )
+    done = graft_faults(settings, topology_of(directory, estate), plan, HeldoutAccess())
+    measured = ", ".join(f"{value} {knob}" for knob, value in busy.items()) or "too little to tell"
+    lines = [
+        f"{estate}: its topology as it stands is kept; its own history, logs, metrics and alerts "
+        f"are not. How busy it is: {measured}",
+        *done.lines(estate),
+        f"{len(done.made)} grafted, {len(done.refused)} left out",
+    ]
+    if not done.made:
+        raise IngestError(
+            f"no fault of {len(done.refused)} could be grafted; the first: "
+            f"{next(iter(done.refused.values()))}",
+            where=wanted.base, mend="Name other --faults, or import more of the estate",
+        )  # fmt: skip
+    return lines
+
+
+def imported_dir(settings: Settings, base: str) -> Path:
+    """The folder of ``imported:WORLD``, as ``heldout ingest --into WORLD`` names it.
+
+    Any other word, and a place without a world, is a :class:`UsageError`.
+    """
+    name = base.removeprefix(PREFIX)
+    if not base.startswith(PREFIX) or not name:
+        raise UsageError(
+            f"'{base[:60]}' is no base to graft on",
+            mend="Say imported:WORLD, with a world made by 'heldout ingest KIND PATH --into WORLD'",
+        )
+    path = world_dir(name, settings.root)
+    if (path / MANIFEST).is_file():
+        return path
+    known = sorted(one.parent.name for one in (settings.state / "imported").glob(f"*/{MANIFEST}"))
+    raise UsageError(
+        f"there is no imported world '{name[:60]}'",
+        where=base[:80],
+        mend=f"Name a world's folder; by name are known: {', '.join(known) or 'none'}",
+    )
+
+
+def named_side(side: str) -> Side | None:
+    """``train``, ``test`` or, where nothing is said, ``None``; else a :class:`UsageError`."""
+    if not side:
+        return None
+    if side == "train":
+        return "train"
+    if side == "test":
+        return "test"
+    raise UsageError(f"no side '{side[:40]}'", mend="Say train or test")
+
+
+def _grafted(settings: Settings, topology: Topology, path: Path, graft: Graft) -> list[str]:
+    from heldout.build.grafts import GraftPlan, graft_faults
     from heldout.split import HeldoutAccess, declare_process
 
     declare_process("intake")
-    named = [graft.fault] if graft.fault else _changes()
-    reasons: list[str] = []
-    for fault in named:
-        for attempt in range(ATTEMPTS):
-            spec = _spec(fault, path, graft, attempt)
-            try:
-                made = lay_over(topology, spec)
-            except SpecError as error:  # It finds no place here, and no other seed gives it one.
-                reasons.append(error.sentence())
-                break
-            wrong = findings(Subject(spec, made))
-            if wrong:
-                reasons.append(f"{fault}: {wrong[0]}")
-                continue
-            pinned = append_incident(settings, graft.set, spec, made, graft.side, HeldoutAccess())
-            where = f"set {graft.set}, {graft.side} side"
-            return pinned, [f"grafted incident {pinned.id} onto {topology.name} ({where})"]
-    raise IngestError(
-        f"no fault fits this material; the last reason: {reasons[-1] if reasons else 'none'}",
-        where=str(path),
-        mend="Name another --fault, or material with Services that call each other",
-    )
-
-
-def _changes() -> list[str]:
-    """The faults that a change of somebody's explains, in order of name."""
-    from heldout.simulate.fault import faults
-
-    return [name for name, fault in sorted(faults().items()) if fault.cause == "change"]
-
-
-def _spec(fault: str, path: Path, graft: Graft, attempt: int) -> Spec:
-    from heldout.simulate import GENERATOR
-    from heldout.simulate.fault import faults
-    from heldout.truth import Spec
-
-    known = faults()
-    if fault not in known:
-        raise SpecError(f"there is no fault '{fault}'", mend=f"Known: {', '.join(sorted(known))}")
-    seed = _number("graft", fault, graft.seed, attempt, graft.set) % 2**48
-    name = _number("id", seed)
-    return Spec(
-        id=f"inc-{name % 16**6:06x}",
-        kind="trap",
-        domain=known[fault].domain,
-        family=known[fault].family,
-        fault=fault,
-        traps=TRAPS,
-        group=f"overlay-{fault}",
-        generator=GENERATOR,
-        seed=seed,
-        canary=f"{_number('canary', seed):032x}"[:32],
-        knobs={"latency_days": 4.0, "decoys": 2, "noise": 1.5, "log_lines": 60_000},
-        origin="overlay",
+    plan = GraftPlan(
+        set=graft.set,
         source=f"kubernetes manifests, folder {path.resolve().name}",
+        faults=(graft.fault,) if graft.fault else (),
+        side=graft.side,
+        seed=graft.seed,
+        first=True,
     )
-
-
-def _number(*parts: object) -> int:
-    text = "\0".join(str(part) for part in parts)
-    return int.from_bytes(hashlib.sha256(text.encode()).digest()[:16], "big")
+    done = graft_faults(settings, topology, plan, HeldoutAccess())
+    if not done.made:
+        reasons = list(done.refused.values())
+        raise IngestError(
+            f"no fault fits this material; the last reason: {reasons[-1] if reasons else 'none'}",
+            where=str(path),
+            mend="Name another --fault, or material with Services that call each other",
+        )
+    done.refused.clear()
+    return done.lines(topology.name)

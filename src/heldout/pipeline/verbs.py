@@ -63,23 +63,24 @@ def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
     say("building worlds")
     build_worlds(settings)
     with Ledger.open(settings.ledger) as ledger:
-        before, after, job = _brains(settings, ledger, asked, model)
-    try:
-        request = ScoreRequest.model_validate(
-            {
-                "model": model,
-                "before": before,
-                "after": after,
-                "job": job,
-                **wished(asked.arms, blind=asked.blind, checklist=page),
-                "nearest": asked.nearest,
-                "set": asked.set or settings.set,
-                "base_url": asked.base_url or settings.models.base_url,
-                "skip_exhausted": asked.skip_exhausted,
-                "max_usd": asked.max_usd,
-                "resume": asked.resume,
-            }
+        begun = _begun(ledger, asked) if asked.resume else None
+        before, after, job = (
+            _brains(settings, ledger, asked, model) if begun is None else ("", "", "")
         )
+    wanted = {
+        "model": model,
+        "before": before,
+        "after": after,
+        "job": job,
+        **wished(asked.arms, blind=asked.blind, checklist=page),
+        "nearest": asked.nearest,
+        "set": asked.set or settings.set,
+        "base_url": asked.base_url or settings.models.base_url,
+        "skip_exhausted": asked.skip_exhausted,
+        "max_usd": asked.max_usd,
+    }
+    try:
+        request = ScoreRequest.model_validate({**(begun or wanted), "resume": asked.resume})
     except ValidationError as error:
         first = error.errors()[0]
         option = str(first["loc"][0]).replace("_", "-")
@@ -87,6 +88,20 @@ def score_now(settings: Settings, asked: Scoring, say: Say = SILENT) -> Scored:
     result = start_score(settings, request, say)
     text, path = write_report_of(settings, result.score)
     return Scored(result, text, path)
+
+
+def _begun(ledger: Ledger, asked: Scoring) -> dict[str, Any] | None:
+    """What a score that is gone on with was asked for, at the endpoint named now if one is.
+
+    None for one that was begun before that was kept: then it has to be asked for again.
+    """
+    from heldout.store.queries import score
+
+    row = score(ledger, asked.resume)
+    kept = (row.endpoint or {}).get("asked")
+    if kept is None or not asked.base_url:
+        return kept
+    return {**kept, "base_url": asked.base_url}
 
 
 def _brains(settings: Settings, ledger: Ledger, asked: Scoring, model: str) -> tuple[str, str, str]:

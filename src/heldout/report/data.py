@@ -199,6 +199,8 @@ class ReportData:
     """Scores that were begun and not ended."""
     wishes: tuple[str, ...] = ()
     """What the graph or the tools should gain, from usage on train."""
+    fidelity: tuple[str, ...] = ()
+    """How the model's incidents ended in production; empty where nobody compared."""
     transfer: Table | None = None
     """The brains that were tuned here with each model, where a table of the score's brain is."""
     over_time: OverTime | None = None

@@ -9,6 +9,7 @@ from heldout.errors import UsageError
 from heldout.llm.names import ModelName
 from heldout.report.data import HalfRow, ProposalView, ReportData, Tuning
 from heldout.report.evidence import evidence_table
+from heldout.report.fidelity import fidelity_notes
 from heldout.report.history import TUNE, tuning_of
 from heldout.report.judges import judge_notes
 from heldout.report.over_time import over_time
@@ -56,6 +57,7 @@ def gather(ledger: Ledger, settings: Settings, name: str = "") -> ReportData:
         hashes=_hashes(ledger, score, proposal),
         unfinished=_unfinished(ledger, job),
         wishes=wishes(ledger, settings, evidence),
+        fidelity=fidelity_notes(ledger, model),
         transfer=table_beside(ledger, score),
         over_time=over_time(ledger, settings, model, score) if model else None,
     )

@@ -38,6 +38,9 @@ def render_text(data: ReportData, *, diff: bool = False) -> str:
         blocks += ["", _tuning(data.tuning)]
     if data.over_time is not None:
         blocks += [line for part in parts(data.over_time) for line in ("", part)]
+    if data.fidelity:
+        blocks += ["", "production against the simulation"]
+        blocks += [_wrap(f"- {note}") for note in data.fidelity]
     if data.wishes:
         blocks += ["", "what the graph or the tools should gain, from usage on train"]
         blocks += [_wrap(f"- {wish}") for wish in data.wishes]

@@ -36,7 +36,7 @@ from heldout.score.clearance import Clearance, Gate, clear, clearance_of
 from heldout.score.looks import Looks, choose, looks_of
 from heldout.score.means import require_means, require_month
 from heldout.score.progress import Merged, OnProgress, Progress
-from heldout.score.request import ScoreRequest, endpoint, endpoint_hash
+from heldout.score.request import ScoreRequest, asked_of, endpoint, endpoint_hash
 from heldout.score.result import Score
 from heldout.score.supplying import lined_up, train_of
 from heldout.score.table import arm_rows
@@ -283,7 +283,7 @@ def _row(opening: _Opening, request: ScoreRequest, brains: Brains) -> dict[str, 
         "set": opening.plans[0].set,
         "before_hash": brains.before.hash,
         "after_hash": brains.after.hash,
-        "endpoint_json": opening.endpoint,
+        "endpoint_json": {**opening.endpoint, "asked": asked_of(request)},
         "endpoint_hash": endpoint_hash(opening.endpoint),
         **(opening.clearance.row() if opening.clearance else {}),
     }

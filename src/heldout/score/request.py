@@ -137,7 +137,13 @@ def endpoint(
     }
 
 
+def asked_of(request: ScoreRequest) -> dict[str, Any]:
+    """What a score was asked for, to be kept beside its endpoint so that it can be gone on with."""
+    return request.model_dump(mode="json", exclude={"resume"})
+
+
 def endpoint_hash(plain: dict[str, Any]) -> str:
-    """sha256 over canonical JSON."""
+    """sha256 over canonical JSON of all but ``asked``, which decides nothing by itself."""
+    plain = {name: value for name, value in plain.items() if name != "asked"}
     text = json.dumps(plain, sort_keys=True, separators=(",", ":"), ensure_ascii=True)
     return hashlib.sha256(text.encode()).hexdigest()

@@ -18,6 +18,7 @@ from heldout.signatures.records import (
     Spent,
     diagnosis_from_plain,
 )
+from heldout.signatures.reports import read_report
 
 __all__ = [
     "BEHAVIOURS",
@@ -32,6 +33,7 @@ __all__ = [
     "diagnosis_from_plain",
     "propose",
     "propose_blind",
+    "read_report",
     "review_lines",
     "revise",
 ]

@@ -1,4 +1,4 @@
-"""What was spent on a job or a model altogether: investigating, judging and proposing."""
+"""What was spent on a job or a model altogether: investigating, judging, proposing, reading."""
 
 from __future__ import annotations
 
@@ -19,9 +19,19 @@ def spending(
     ``total_usd`` is ``None`` as soon as one price is unknown. What ``heldout doctor`` and
     calibrations ask is in no run, so it is not in here.
     """
-    return cost(ledger, job=job, model=model, since=since) + proposing(
-        ledger, job=job, model=model, since=since
+    paid = cost(ledger, job=job, model=model, since=since)
+    paid += proposing(ledger, job=job, model=model, since=since)
+    return paid if job is not None else paid + reading(ledger, model=model, since=since)
+
+
+def reading(ledger: Ledger, *, model: str | None = None, since: int = 0) -> Cost:
+    """What models cost that read incident reports; it belongs to no job."""
+    rows = ledger.read(
+        'SELECT spent_json FROM intake_events WHERE "at" >= ? AND spent_json IS NOT NULL'
+        " AND (? IS NULL OR model = ?)",
+        [since, model, model],
     )
+    return _summed(json.loads(row["spent_json"]) for row in rows)
 
 
 def proposing(

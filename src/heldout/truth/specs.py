@@ -17,6 +17,9 @@ Kind = Literal["trap", "onset_control", "no_change", "no_fault", "unanswerable"]
 KINDS: tuple[Kind, ...] = ("trap", "onset_control", "no_change", "no_fault", "unanswerable")
 """``trap`` is what is tuned and scored; all the others are controls and reported apart."""
 
+MATERIAL = {"simulated": "own generator", "overlay": "grafted", "recorded": "outside"}
+"""What an incident's origin makes of it as evidence."""
+
 
 @dataclass(frozen=True, slots=True)
 class Spec:
@@ -37,6 +40,11 @@ class Spec:
     source: str = ""
     world_digest: str = ""
     truth_digest: str = ""
+
+    @property
+    def material(self) -> str:
+        """The class of evidence it can give: ``own generator``, ``grafted`` or ``outside``."""
+        return MATERIAL[self.origin]
 
 
 class _SpecFile(BaseModel):

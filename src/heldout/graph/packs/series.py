@@ -13,6 +13,7 @@ import duckdb
 import numpy as np
 
 from heldout.graph.ontology import near
+from heldout.graph.series import name_and_labels
 from heldout.graph.tools.reader import Reader
 from heldout.graph.tools.refusals import Refusal
 
@@ -63,7 +64,8 @@ class Catalogue:
         )
         for key, name, unit, owner in rows:
             one = self.reader.graph.entities.get(owner)
-            labels = {NAME: name, "entity": owner}
+            metric, own = name_and_labels(name)
+            labels = {**own, NAME: metric, "entity": owner}
             if one is not None:
                 cluster, namespace = self.reader.graph.namespace(one)
                 labels |= {"name": one.name, "kind": one.kind, "cluster": cluster}

@@ -12,6 +12,7 @@ from heldout.store.migrations import (
     m005_judging,
     m006_reasoning,
     m007_transfers,
+    m008_intake,
 )
 
 
@@ -32,5 +33,6 @@ MIGRATIONS: tuple[Migration, ...] = (
     Migration(5, "judging", m005_judging.STATEMENTS),
     Migration(6, "reasoning", m006_reasoning.STATEMENTS),
     Migration(7, "transfers", m007_transfers.STATEMENTS),
+    Migration(8, "intake", m008_intake.STATEMENTS),
 )
 """In order and without a gap. A step that was ever released is never changed."""

@@ -1,0 +1,491 @@
+"""A world that is being drafted from material: entities found again by what they are called.
+
+Several imports may add to one draft, and a draft can begin with a world that was imported before.
+Rows stay in memory; log lines and metric values go to disk as they come.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from heldout.errors import IngestError
+from heldout.graph.files import read_tables, verify_world, world_meta, write_world
+from heldout.graph.ontology import KINDS, fits
+from heldout.graph.schema import BLOCK_TABLES, OPEN_END, SOURCES, TABLES, WorldTables
+from heldout.graph.topology import Topology
+from heldout.ingest.redaction import Redactor
+from heldout.ingest.report import Report
+from heldout.ingest.telemetry.grid import Numbers
+from heldout.ingest.telemetry.recording import COVERAGE, Line, Recording
+
+HISTORY = 14 * 86_400_000_000
+"""How far before now a world begins at least, in microseconds."""
+
+LONGEST_SUMMARY = 300
+_ROWS = ("entity", "fact", "edge", "change_event", "change_target", "change_diff", "alert",
+         "data_gap")  # fmt: skip
+
+Row = dict[str, Any]
+Diff = tuple[str, str, Any, Any]
+
+
+class WorldDraft:
+    """Collects, joins and writes. Close it, or use it in a ``with`` block."""
+
+    def __init__(self, *, name: str = "imported", base: Path | None = None) -> None:
+        self.report = Report()
+        self.redactor = Redactor()
+        self.name = name
+        self._rows: dict[str, list[Row]] = {table: [] for table in _ROWS}
+        self._entities: dict[str, Row] = {}
+        self._keys: dict[tuple[str, str, str], str] = {}
+        self._named: dict[tuple[str, str], list[str]] = defaultdict(list)
+        self._facts: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
+        self._edges: dict[tuple[str, str, str, str, str, int | None], Row] = {}
+        self._changes: dict[str, Row] = {}
+        self._targets: set[tuple[str, str]] = set()
+        self._diffs: dict[tuple[str, str, str], Row] = {}
+        self._alerts: dict[str, Row] = {}
+        self._began: int | None = None
+        self._latest: int | None = None
+        self._meta: dict[str, str] = {"imported": ""}
+        self._recording = Recording(self.redactor, base)
+        if base is not None:
+            self._take(base)
+
+    def __enter__(self) -> WorldDraft:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+    def close(self) -> None:
+        """Give back what lies on disk."""
+        self._recording.close()
+
+    def _take(self, base: Path) -> None:
+        """Begin with a world; what held from its beginning to its end has no bounds of its own."""
+        meta = world_meta(base)
+        verify_world(base, meta.digest)
+        self._meta = dict(meta.meta)
+        wanted = {table: [column for column, _ in TABLES[table]] for table in _ROWS}
+        for table, rows in read_tables(base, wanted).items():
+            for row in rows:
+                self._keep(table, _unbounded(row, meta.start))
+        self._began, self._latest = meta.start, meta.now
+
+    def _keep(self, table: str, row: Row) -> None:
+        if table == "entity":
+            self._add_entity(row)
+        elif table == "fact":
+            key = (row["entity_id"], row["field"], row["provenance"], row["source"])
+            self._facts[key].append(row)
+        elif table == "edge":
+            place = (row["src"], row["pred"], row["dst"], row["provenance"], row["source"])
+            self._edges[*place, row["valid_from"]] = row
+        elif table == "change_event":
+            self._changes[row["id"]] = row
+        elif table == "change_target":
+            if row["role"] == "target":
+                self._targets.add((row["event_id"], row["entity_id"]))
+            else:
+                self._rows[table].append(row)
+        elif table == "change_diff":
+            self._diffs[row["event_id"], row["entity_id"], row["field"]] = row
+        elif table == "alert":
+            self._alerts[row["id"]] = row
+        elif row.get("note") not in COVERAGE:
+            self._rows[table].append(row)
+
+    def _add_entity(self, row: Row) -> None:
+        self._entities[row["id"]] = row
+        self._keys[row["kind"], row["external_id"], row["cluster"]] = row["id"]
+        self._named[row["kind"], row["name"]].append(row["id"])
+
+    def entity(
+        self,
+        kind: str,
+        external_id: str,
+        *,
+        name: str = "",
+        cluster: str = "",
+        facts: Mapping[str, Any] | None = None,
+        provenance: str = "observed",
+        confidence: float = 1.0,
+        source: str = "k8s",
+    ) -> str:
+        """The id of an entity; the same kind, external id and cluster are the same one.
+
+        A kind that a world does not know is kept as a CustomResource, with its kind as a fact.
+        """
+        known = kind if kind in KINDS else "CustomResource"
+        key = (known, external_id if known == kind else f"{kind}/{external_id}", cluster)
+        found = self._keys.get(key)
+        if found is None:
+            self.report.kinds[kind] += 1
+            found = self._id("e", self._entities, *key)
+            self._add_entity(
+                {
+                    "id": found,
+                    "kind": known,
+                    "name": name or external_id.rsplit("/", 1)[-1],
+                    "external_id": key[1],
+                    "cluster": cluster,
+                    "first_seen": None,
+                    "last_seen": None,
+                }
+            )
+            if known != kind:
+                self.report.unknown_kinds[kind] += 1
+                self.fact(found, "kind", kind, provenance=provenance, source=source)
+        for field, value in (facts or {}).items():
+            self.fact(
+                found, field, value, provenance=provenance, confidence=confidence, source=source
+            )
+        return found
+
+    def _id(self, letter: str, taken: Mapping[str, Any], *parts: str) -> str:
+        text = "\x1f".join(parts)
+        for salt in range(1000):
+            digest = hashlib.sha256(f"{salt}\x1f{text}".encode("utf-8", "replace")).hexdigest()
+            if f"{letter}-{digest[:8]}" not in taken:
+                return f"{letter}-{digest[:8]}"
+        raise IngestError("no id is left", where=text[:80], mend="Import less at once")
+
+    def find(
+        self,
+        *,
+        kind: str | None = None,
+        name: str | None = None,
+        external_id: str | None = None,
+        cluster: str | None = None,
+    ) -> list[str]:
+        """The ids of entities of which all that is given is true, in the order of their adding."""
+        if kind is not None and name is not None:
+            among: Iterable[str] = self._named.get((kind, name), ())
+        else:
+            among = self._entities
+        return [
+            one
+            for one in among
+            if (row := self._entities[one])
+            and (kind is None or row["kind"] == kind)
+            and (name is None or row["name"] == name)
+            and (external_id is None or row["external_id"] == external_id)
+            and (cluster is None or row["cluster"] == cluster)
+        ]
+
+    def kind(self, entity: str) -> str:
+        """The kind of an entity."""
+        return str(self._entities[entity]["kind"])
+
+    def namespace(self, entity: str) -> str:
+        """The namespace of an entity, empty where none is known."""
+        found = self.value(entity, "namespace")
+        return found if isinstance(found, str) else ""
+
+    def value(self, entity: str, field: str) -> Any:
+        """What is said last of a field, what was observed before what was declared; else None."""
+        for provenance in ("observed", "declared", "inferred", "asserted"):
+            rows = self._said(entity, field, provenance)
+            if rows:
+                return json.loads(max(rows, key=lambda row: row["valid_from"] or 0)["value_json"])
+        return None
+
+    def _said(self, entity: str, field: str, provenance: str) -> list[Row]:
+        return [
+            row
+            for source in SOURCES
+            for row in self._facts.get((entity, field, provenance, source), ())
+        ]
+
+    def fact(
+        self,
+        entity: str,
+        field: str,
+        value: Any,
+        *,
+        since: int | None = None,
+        until: int | None = None,
+        provenance: str = "observed",
+        confidence: float = 1.0,
+        source: str = "k8s",
+        change: str = "",
+    ) -> None:
+        """Say what a field is, from when and until when (microseconds; None: as far as is known).
+
+        What the same source says later of the same time replaces what it said before.
+        """
+        clean = self.redactor.object({field: value}, is_secret=False)[field]
+        row = {
+            "entity_id": entity,
+            "field": field,
+            "value_json": json.dumps(clean, sort_keys=True),
+            "valid_from": since,
+            "valid_to": until,
+            "observed_at": since,
+            "provenance": provenance,
+            "confidence": confidence,
+            "source": source,
+            "event_id": change,
+        }
+        held = self._facts[entity, field, provenance, source]
+        held[:] = [one for one in held if one["valid_from"] != since]
+        held.append(row)
+        self._seen(since)
+
+    def edge(
+        self,
+        src: str,
+        predicate: str,
+        dst: str,
+        *,
+        since: int | None = None,
+        until: int | None = None,
+        provenance: str = "observed",
+        confidence: float = 1.0,
+        source: str = "k8s",
+    ) -> None:
+        """Say that two entities are connected; what the ontology does not know is counted."""
+        one, two = self._entities[src]["kind"], self._entities[dst]["kind"]
+        if src == dst or not fits(one, predicate, two):
+            self.report.left_out[f"{one} {predicate} {two}"] += 1
+            return
+        self._edges[src, predicate, dst, provenance, source, since] = {
+            "src": src,
+            "pred": predicate,
+            "dst": dst,
+            "valid_from": since,
+            "valid_to": until,
+            "observed_at": since,
+            "provenance": provenance,
+            "confidence": confidence,
+            "source": source,
+            "event_id": "",
+        }
+        self._seen(since)
+
+    def change(
+        self,
+        key: str,
+        ts: int,
+        type: str,
+        *,
+        actor: str = "",
+        actor_kind: str = "person",
+        source: str,
+        summary: str,
+        targets: Sequence[str] = (),
+        diffs: Sequence[Diff] = (),
+        repo: str = "",
+        commit: str = "",
+        pr: str = "",
+    ) -> str:
+        """Add a change and return its id; the same ``key`` is the same change, told once.
+
+        ``diffs`` are (entity, field, old, new); their entities are targets too.
+        """
+        found = "c-" + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
+        if found not in self._changes:
+            self._changes[found] = {
+                "id": found,
+                "ts": ts,
+                "observed_at": ts,
+                "type": type,
+                "actor": actor,
+                "actor_kind": actor_kind,
+                "source": source,
+                "pr": pr,
+                "repo": repo,
+                "commit": commit,
+                "summary": self.redactor.text(summary)[:LONGEST_SUMMARY],
+            }
+            self._seen(ts)
+        self._targets.update((found, one) for one in targets)
+        for entity, field, old, new in diffs:
+            self._targets.add((found, entity))
+            clean = self.redactor.object({field: [old, new]}, is_secret=False)[field]
+            self._diffs[found, entity, field] = {
+                "event_id": found,
+                "entity_id": entity,
+                "field": field,
+                "old_json": json.dumps(clean[0], sort_keys=True),
+                "new_json": json.dumps(clean[1], sort_keys=True),
+                "redacted": clean != [old, new],
+            }
+        return found
+
+    def alert(
+        self,
+        key: str,
+        ts: int,
+        rule: str,
+        *,
+        entity: str = "",
+        severity: str = "",
+        text: str = "",
+        state: str = "firing",
+    ) -> None:
+        """Add an alert; the same ``key`` is the same alert, told once."""
+        found = "a-" + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
+        self._alerts[found] = {
+            "id": found,
+            "ts": ts,
+            "rule": rule,
+            "entity_id": entity,
+            "severity": severity,
+            "text": self.redactor.text(text),
+            "state": state,
+        }
+        self._seen(ts)
+
+    def topology(self, found: Topology) -> dict[str, str]:
+        """Add all of a topology; which of its entities is which of the draft's."""
+        ids = {
+            one.id: self.entity(one.kind, one.external_id, name=one.name, cluster=one.cluster)
+            for one in found.entities
+        }
+        for fact in found.facts:
+            self.fact(
+                ids[fact.entity],
+                fact.field,
+                fact.value,
+                provenance=fact.provenance,
+                confidence=fact.confidence,
+                source=fact.source,
+            )
+        for edge in found.edges:
+            self.edge(
+                ids[edge.src],
+                edge.predicate,
+                ids[edge.dst],
+                provenance=edge.provenance,
+                confidence=edge.confidence,
+                source=edge.source,
+            )
+        return ids
+
+    def log_lines(self, lines: Iterable[Line]) -> None:
+        """Add log lines (microseconds, entity, level, message), streamed and in any order."""
+        self._recording.log_lines(lines)
+
+    def series(
+        self, entity: str, name: str, unit: str, t0: int, step_s: int, values: Numbers
+    ) -> None:
+        """Add values of a series, ``step_s`` apart from ``t0`` (microseconds) on, gaps as NaN."""
+        self._recording.series(entity, name, unit, t0, step_s, values)
+
+    def gap(self, source: str, entity: str, since: int, until: int, note: str) -> None:
+        """Say that a source tells nothing of a time."""
+        row = {"source": source, "entity_id": entity, "since": since, "until": until, "note": note}
+        if row not in self._rows["data_gap"]:
+            self._rows["data_gap"].append(row)
+
+    def _seen(self, moment: int | None) -> None:
+        if moment is not None:
+            self._latest = max(moment, self._latest or moment)
+
+    def write(self, directory: Path, *, now: int | None = None) -> str:
+        """Write the world as it stands at ``now`` (None: the latest moment told); its digest."""
+        self.report.redacted = self.redactor.count
+        if not self._entities:
+            raise IngestError(
+                "there is nothing to import: no object was found",
+                mend="Read the report: it says what became of each file",
+            )
+        span = self._recording.spool.span
+        at = self._now(now, span)
+        start = self._start(at, span)
+        rows = {
+            **self._rows,
+            "entity": [
+                {**row, "first_seen": _or(row["first_seen"], start),
+                 "last_seen": _or(row["last_seen"], at)}
+                for row in self._entities.values()
+            ],
+            "fact": [row for held in self._facts.values() for row in _timeline(held, start)],
+            "edge": [_bounded(row, start) for row in self._edges.values()],
+            "change_event": [*self._changes.values()],
+            "change_target": [
+                *self._rows["change_target"],
+                *({"event_id": event, "entity_id": entity, "role": "target"}
+                  for event, entity in sorted(self._targets)),
+            ],
+            "change_diff": [*self._diffs.values()],
+            "alert": [row for row in self._alerts.values() if row["ts"] <= at],
+            "data_gap": [*self._rows["data_gap"], *self._recording.gaps(start, at)],
+        }  # fmt: skip
+        columns: dict[str, Any] = {
+            table: {column: [row[column] for row in rows[table]] for column, _ in TABLES[table]}
+            for table in TABLES
+            if table in rows and table not in BLOCK_TABLES
+        }
+        columns["metric_series"] = self._recording.names()
+        meta = {"imported": self.name, **{k: v for k, v in self._meta.items() if v}}
+        tables = WorldTables(
+            columns=columns, now=at, start=start, meta=meta, spool=self._recording.spool
+        )
+        directory.parent.mkdir(parents=True, exist_ok=True)
+        return write_world(tables, directory)
+
+    def _now(self, now: int | None, span: tuple[int, int] | None) -> int:
+        if now is not None:
+            return now
+        told = [one for one in (self._latest, span[1] if span else None) if one is not None]
+        return max(told) if told else time.time_ns() // 1000
+
+    def _start(self, now: int, span: tuple[int, int] | None) -> int:
+        moments: list[int] = [_or(self._began, now), now - HISTORY]
+        moments += [row["ts"] for row in self._changes.values()]
+        moments += [row["ts"] for row in self._alerts.values()]
+        moments += [row["valid_from"] for held in self._facts.values() for row in held
+                    if row["valid_from"] is not None]  # fmt: skip
+        moments += [row["valid_from"] for row in self._edges.values()
+                    if row["valid_from"] is not None]  # fmt: skip
+        return min([*moments, span[0]] if span else moments)
+
+
+def _or(value: int | None, other: int) -> int:
+    return other if value is None else value
+
+
+def _unbounded(row: Row, start: int) -> Row:
+    """A stored row with what was not known as None again."""
+    found = dict(row)
+    if found.get("valid_from") == start:
+        found["valid_from"] = found["observed_at"] = None
+    if found.get("valid_to") == OPEN_END:
+        found["valid_to"] = None
+    if found.get("first_seen") == start:
+        found["first_seen"] = None
+    if "last_seen" in found:
+        found["last_seen"] = None
+    return found
+
+
+def _bounded(row: Row, start: int) -> Row:
+    since = _or(row["valid_from"], start)
+    until = max(_or(row["valid_to"], OPEN_END), since)
+    return {**row, "valid_from": since, "observed_at": max(_or(row["observed_at"], since), since),
+            "valid_to": until}  # fmt: skip
+
+
+def _timeline(held: Sequence[Row], start: int) -> list[Row]:
+    """What one source says of one field, in order: each value ends where the next begins."""
+    rows = sorted((_bounded(row, start) for row in held), key=lambda row: row["valid_from"])
+    for row, later in pairwise(rows):
+        row["valid_to"] = min(row["valid_to"], later["valid_from"])
+    return [row for row in rows if row["valid_to"] > row["valid_from"]]

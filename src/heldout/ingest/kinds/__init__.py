@@ -1,0 +1,1 @@
+"""What can be read into a world, one file for each kind."""

@@ -1,0 +1,69 @@
+"""``heldout ingest logs``: log lines of files, whoever wrote them and whatever carried them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+from heldout.ingest.draft import WorldDraft
+from heldout.ingest.importer import ImportOptions
+from heldout.ingest.reading import FileRecord, Unreadable
+from heldout.ingest.telemetry.files import SUFFIXES, LogFile
+from heldout.ingest.telemetry.joining import Tally, messages
+from heldout.ingest.telemetry.places import place_of_file
+from heldout.ingest.telemetry.recording import Line
+from heldout.ingest.telemetry.sources import Sources
+from heldout.ingest.telemetry.walk import reference_of, telemetry_files
+
+
+class Logs:
+    """Lines as text or JSON become lines of the world, at the entity that said them."""
+
+    name = "logs"
+    reads = (
+        "log files: text with any usual time stamp, JSON lines, exports of Loki, CloudWatch, "
+        "Elasticsearch and OpenTelemetry; plain or gzip"
+    )
+
+    def read_into(self, path: Path, draft: WorldDraft, options: ImportOptions) -> None:
+        """Read every log file at or below ``path``."""
+        sources = Sources(draft, options.cluster)
+        for relative, full in telemetry_files(path, SUFFIXES, draft.report):
+            draft.report.file(_read(relative, full, draft, sources, options))
+
+
+def _read(
+    relative: str, full: Path, draft: WorldDraft, sources: Sources, options: ImportOptions
+) -> FileRecord:
+    reference, dated = reference_of(full, options)
+    file = LogFile(full, reference, draft.redactor)
+    home, tally, kept = place_of_file(relative), Tally(), [0]
+
+    def lines() -> Iterator[Line]:
+        for one in messages(file.entries(), tally):
+            kept[0] += 1
+            yield one.ts, sources.entity(one.place.over(home)), one.level, one.text
+
+    problem = ""
+    try:
+        draft.log_lines(lines())
+    except Unreadable as error:
+        if not kept[0]:
+            return FileRecord(relative, error.outcome, 0, error.detail)
+        problem = f"what follows {error.detail}"
+    notes = [
+        *file.damage.notes(),
+        *(f"{count} lines {what}" for count, what in (
+            (tally.joined, "joined to the message before them"),
+            (tally.without_time, "without a time, left out"),
+        ) if count),
+        *([f"{tally.cut} messages cut for their length"] * bool(tally.cut)),
+        *(["times without a year take that of the file's own date"] * (file.undated and not dated)),
+        *([problem] * bool(problem)),
+    ]  # fmt: skip
+    if not kept[0]:
+        notes.insert(0, "holds no message with a time")
+    return FileRecord(relative, "read" if kept[0] else "no object", kept[0], "; ".join(notes))
+
+
+IMPORTER = Logs()

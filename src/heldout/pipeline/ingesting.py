@@ -1,0 +1,81 @@
+"""Real material into a world: one import, its report, and where the world is kept."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from heldout.errors import IngestError, UsageError
+from heldout.graph.files import MANIFEST
+from heldout.settings import load_settings
+
+if TYPE_CHECKING:
+    from heldout.ingest.importer import ImportOptions
+
+
+@dataclass(frozen=True, slots=True)
+class Ingest:
+    """What to read and where to: ``into`` is a folder, a name in the project, or empty."""
+
+    kind: str
+    path: Path
+    into: str = ""
+    as_json: bool = False
+
+
+def world_dir(into: str, project: Path | None) -> Path:
+    """Where a world is kept: a bare name below ``.heldout/imported`` of the project, else a folder.
+
+    A name outside of a project is a :class:`ConfigError`.
+    """
+    if "/" in into or into.startswith("."):
+        return Path(into)
+    return load_settings(project).state / "imported" / into
+
+
+def ingest(asked: Ingest, options: ImportOptions, project: Path | None = None) -> str:
+    """Read material and, with ``into``, write the world; what to tell.
+
+    An existing world is read first and written anew as a whole; an import that fails leaves it as
+    it was.
+    """
+    from heldout.ingest.draft import WorldDraft
+    from heldout.ingest.importer import importer
+
+    one = importer(asked.kind)
+    if not asked.path.exists():
+        raise IngestError("nothing is there", where=str(asked.path), mend="Name a file or a folder")
+    directory = world_dir(asked.into, project) if asked.into else None
+    base = directory if directory is not None and (directory / MANIFEST).is_file() else None
+    name = directory.name if directory is not None else asked.path.resolve().name
+    with WorldDraft(name=name, base=base) as draft:
+        one.read_into(asked.path, draft, options)
+        draft.report.redacted = draft.redactor.count
+        if options.strict:
+            draft.report.require_whole()
+        digest = draft.write(directory, now=options.now) if directory is not None else ""
+        plain = draft.report.plain() | {"world": str(directory or ""), "digest": digest}
+        lines = draft.report.lines()
+    if asked.as_json:
+        return json.dumps(plain, indent=1)
+    if directory is None:
+        return "\n".join([*lines, "Nothing was written; --into WORLD keeps it as a world"])
+    what = "added to" if base is not None else "written as"
+    return "\n".join([*lines, f"{what} world {directory} ({digest[:12]})"])
+
+
+def moment_of(text: str) -> int | None:
+    """A moment in microseconds, None for an empty text; any other is a :class:`UsageError`."""
+    if not text:
+        return None
+    try:
+        moment = datetime.fromisoformat(text)
+    except ValueError as error:
+        raise UsageError(
+            f"'{text[:40]}' is no moment", where="--now", mend="Write it as 2026-03-04T12:00:00Z"
+        ) from error
+    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
+    return int(moment.timestamp() * 1_000_000)
