@@ -145,7 +145,11 @@ class Episode:
         from heldout.repair.tools import TOOLS
 
         if self.ended:
-            return self._text({"error": "ended", "message": f"this episode ended: {self.ended}"}), True, ()
+            return (
+                self._text({"error": "ended", "message": f"this episode ended: {self.ended}"}),
+                True,
+                (),
+            )
         try:
             found = TOOLS.get(tool)
             if found is None:
@@ -185,8 +189,10 @@ class Episode:
         if len(text) <= MAX_TEXT:
             return text
         cut = json.dumps(text[: MAX_TEXT // 2])
-        return f'{{"truncated": true, "text": {cut[: MAX_TEXT - 64]}"}}' if cut[-1] != '"' else (
-            f'{{"truncated": true, "text": {cut}}}'
+        return (
+            f'{{"truncated": true, "text": {cut[: MAX_TEXT - 64]}"}}'
+            if cut[-1] != '"'
+            else (f'{{"truncated": true, "text": {cut}}}')
         )
 
     def _record(self, tool: str, arguments: Mapping[str, Any], text: str, error: bool) -> None:

@@ -57,5 +57,7 @@ def task(name: str) -> Task:
     """A task by its id."""
     found = tasks().get(name)
     if found is None:
-        raise UsageError(f"there is no task '{name[:40]}'", mend="'heldout serve repair' lists them")
+        raise UsageError(
+            f"there is no task '{name[:40]}'", mend="'heldout serve repair' lists them"
+        )
     return found

@@ -162,7 +162,8 @@ def _edited(text: str, edit: LineEdit) -> str:
     else:
         there, at = lines[first - 1 : last], slice(first - 1, last)
         new = [] if edit.action == "delete" else new
-    expected = edit.expected.splitlines()
+    # One line that is empty is expected as an empty text, which splits into none.
+    expected = edit.expected.splitlines() or [""] * (len(there) == 1)
     if [line.rstrip() for line in expected] != [line.rstrip() for line in there]:
         now = "\n".join(there)[:300]
         raise EditError(

@@ -99,13 +99,13 @@ def _features() -> Template:
 def _template() -> Template:
     default = Change(
         "whatsapp_sync/service.py",
-        "    if template.needs_consent and not user[\"consent\"]:\n",
+        '    if template.needs_consent and not user["consent"]:\n',
         "    if getattr(template, 'needs_consent', False) and not user[\"consent\"]:\n",
     )
     text = Change(
         "whatsapp_sync/service.py",
-        "    text = template.filled(title=campaign[\"name\"], ads=str(len(ads[\"ads\"])))\n",
-        "    text = campaign[\"name\"]\n",
+        '    text = template.filled(title=campaign["name"], ads=str(len(ads["ads"])))\n',
+        '    text = campaign["name"]\n',
     )
     return Template(
         name="template-after-cache",

@@ -63,13 +63,13 @@ class MigrationDefect:
 def _cascade() -> Template:
     tolerate = Change(
         "whatsapp_sync/service.py",
-        "        raise NotFound(f\"campaign {campaign_id}\")\n",
-        "        return {\"id\": campaign_id, \"name\": \"\", \"template_id\": 1}\n",
+        '        raise NotFound(f"campaign {campaign_id}")\n',
+        '        return {"id": campaign_id, "name": "", "template_id": 1}\n',
     )
     known = Change(
         "capi_pipeline/service.py",
-        "        if event[\"campaign_id\"] in known:\n",
-        "        if event[\"campaign_id\"] in known or event[\"campaign_id\"] < 100:\n",
+        '        if event["campaign_id"] in known:\n',
+        '        if event["campaign_id"] in known or event["campaign_id"] < 100:\n',
     )
     return Template(
         name="reverse-cascade",
@@ -114,8 +114,8 @@ def _unique() -> Template:
 def _trigger() -> Template:
     count = Change(
         "whatsapp_sync/messages.py",
-        "    return rows[0][\"sent\"]\n",
-        "    return rows[0][\"sent\"] * 2\n",
+        '    return rows[0]["sent"]\n',
+        '    return rows[0]["sent"] * 2\n',
     )
     return Template(
         name="trigger-deletes",

@@ -45,7 +45,7 @@ def _error() -> Template:
     one_field = Change(
         "whatsapp_sync/service.py",
         'f"no consent in {user}"',
-        'f"no consent in { {**user, \'phone\': \'***\'} }"',
+        "f\"no consent in { {**user, 'phone': '***'} }\"",
     )
     gone = Change(
         "whatsapp_sync/service.py",

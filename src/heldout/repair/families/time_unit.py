@@ -44,8 +44,8 @@ def _threshold() -> Template:
     )
     drop = Change(
         "capi_pipeline/service.py",
-        "        if event[\"campaign_id\"] in known:\n",
-        "        if event[\"campaign_id\"] in known and event[\"at\"] < 4_000_000_000:\n",
+        '        if event["campaign_id"] in known:\n',
+        '        if event["campaign_id"] in known and event["at"] < 4_000_000_000:\n',
     )
     one_unit = Change(
         "capi_pipeline/normalize.py",

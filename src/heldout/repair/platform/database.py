@@ -147,7 +147,9 @@ class Database:
             for kind, name, table, sql in made
             if kind != "table"
         ]
-        found += [line for kind, name, _, _ in made if kind == "table" for line in self._shape(name)]
+        found += [
+            line for kind, name, _, _ in made if kind == "table" for line in self._shape(name)
+        ]
         for table in self.counts():
             rows = self._con.execute(f'select * from "{table}"').fetchall()
             found += sorted(f"{table}: {row!r}" for row in rows)

@@ -41,7 +41,7 @@ def write_frame(fd, value):
     data = json.dumps(value, separators=(",", ":"), allow_nan=False).encode()
     data = struct.pack("<I", len(data)) + data
     while data:
-        data = data[os.write(fd, data):]
+        data = data[os.write(fd, data) :]
 
 
 def plain(value, depth=0):
@@ -124,9 +124,7 @@ class Finder(importlib.abc.MetaPathFinder, importlib.abc.Loader):
         stem = name.replace(".", "/")
         for file, package in ((f"{stem}/__init__.py", True), (f"{stem}.py", False)):
             if file in self.files:
-                return importlib.util.spec_from_loader(
-                    name, self, origin=file, is_package=package
-                )
+                return importlib.util.spec_from_loader(name, self, origin=file, is_package=package)
         return None
 
     def create_module(self, spec):

@@ -66,7 +66,9 @@ def _logs(episode: Episode, args: ReadLogs) -> Shown:
 
 
 def _failure(one: Request) -> dict[str, Any]:
-    frames = [f"  {frame.file}:{frame.line} in {frame.function}: {frame.text}" for frame in one.trace]
+    frames = [
+        f"  {frame.file}:{frame.line} in {frame.function}: {frame.text}" for frame in one.trace
+    ]
     route = one.target.split(":")[-1]
     head = f"{route} answered {one.status}: {one.raised}{': ' + one.message if one.message else ''}"
     at = one.ended if one.ended is not None else one.arrived

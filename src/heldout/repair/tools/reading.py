@@ -123,9 +123,9 @@ def _blame(episode: Episode, args: GitBlame) -> Shown:
 
 
 def _log(episode: Episode, args: GitLog) -> Shown:
-    commits = [
-        one for one in episode.history.commits if not args.path or args.path in one.files
-    ][: args.limit]
+    commits = [one for one in episode.history.commits if not args.path or args.path in one.files][
+        : args.limit
+    ]
     rows = [
         {"commit": one.id, "at": one.at, "author": one.author, "message": one.message,
          "files": list(one.files)}

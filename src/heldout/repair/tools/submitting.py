@@ -24,6 +24,4 @@ def _submit(episode: Episode, args: Submit) -> Shown:
     return Shown({"accepted": True}, final=True)
 
 
-SUBMITTING = (
-    Tool("submit_report", "End the episode with an incident report.", Submit, _submit),
-)
+SUBMITTING = (Tool("submit_report", "End the episode with an incident report.", Submit, _submit),)
