@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
 
 from heldout.repair.estate import people
 from heldout.repair.instance import WINDOW_SECONDS, Instance, State, play
@@ -94,7 +93,7 @@ def answers(found: Trial, services: Iterable[str]) -> tuple[Check, ...]:
 def _pairs(
     candidate: Sequence[Request], healthy: Sequence[Request]
 ) -> list[tuple[Request, Request]]:
-    """Requests of the traffic itself, paired by their order; those that services made are left out."""
+    """Requests of the traffic itself, paired in order; those between services are left out."""
     outside = [one for one in candidate if not one.origin]
     expected = [one for one in healthy if not one.origin]
     return list(zip(outside, expected, strict=True))

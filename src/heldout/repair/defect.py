@@ -75,8 +75,8 @@ class Truth:
 class Template:
     """One structural shape of a defect: its site, its traffic, its right and its wrong repairs.
 
-    ``damage`` is a statement that ran before the alert; under the defective schema it took rows with
-    it that it should have left, and a repair has to bring them back.
+    ``damage`` is a statement that ran before the alert; under the defective schema it took rows
+    with it that it should have left, and a repair has to bring them back.
     """
 
     name: str

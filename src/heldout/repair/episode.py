@@ -8,16 +8,16 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
 from pydantic import ValidationError
 
-from heldout.errors import EditError, HeldoutError, UsageError
+from heldout.errors import EditError, UsageError
 from heldout.repair.codebase import SERVICES, editable
 from heldout.repair.history import History, history
-from heldout.repair.instance import WINDOW_SECONDS, Instance, State, play
+from heldout.repair.instance import Instance, State, play
 from heldout.repair.platform.records import Window
 from heldout.repair.report import IncidentReport
 from heldout.repair.sandbox.runner import Sandbox, SandboxError
@@ -29,8 +29,7 @@ EndReason = Literal["", "submitted", "sla", "steps", "closed", "unscored"]
 SLA_MINUTES = 90
 MAX_STEPS = 60
 MAX_TEXT = 8_192
-WINDOW_MINUTES = 10
-"""Simulated minutes that one replayed window stands for."""
+REFUSED_MINUTES = 1.0
 
 
 class ToolRefused(Exception):
@@ -142,42 +141,43 @@ class Episode:
 
     def call(self, tool: str, arguments: Mapping[str, Any]) -> tuple[str, bool, tuple[str, ...]]:
         """Answer one call: its text (JSON), whether it is an error, the ids shown."""
-        from heldout.repair.tools import TOOLS
-
         if self.ended:
-            return (
-                self._text({"error": "ended", "message": f"this episode ended: {self.ended}"}),
-                True,
-                (),
-            )
-        try:
-            found = TOOLS.get(tool)
-            if found is None:
-                raise ToolRefused("unknown_tool", "there is no such tool", known=sorted(TOOLS))
-            shown = found.run(self, found.arguments.model_validate(dict(arguments)))
-            data, ids, error = dict(shown.data), shown.ids, False
-            minutes = shown.minutes
-        except ToolRefused as refused:
-            data = {"error": refused.code, "message": refused.message, **refused.more}
-            ids, error, minutes, shown = (), True, 1.0, None
-        except ValidationError as wrong:
-            first = wrong.errors()[0]
-            where = ".".join(str(part) for part in first["loc"])
-            data = {"error": "bad_argument", "message": f"{where}: {first['msg']}"}
-            ids, error, minutes, shown = (), True, 1.0, None
-        except (EditError, UsageError) as wrong:
-            data = {"error": "refused", "message": wrong.sentence()}
-            ids, error, minutes, shown = (), True, 1.0, None
-        except SandboxError as broken:
-            self.unscored, self.ended = broken.what, "unscored"
-            data = {"error": "environment", "message": "the environment failed; this is not scored"}
-            ids, error, minutes, shown = (), True, 0.0, None
+            said = {"error": "ended", "message": f"this episode ended: {self.ended}"}
+            return self._text(said), True, ()
+        shown, refused = self._answered(tool, arguments)
+        data = shown.data if shown is not None else refused
+        ids, minutes = (shown.ids, shown.minutes) if shown is not None else ((), REFUSED_MINUTES)
         self.minute += minutes
         text = self._text(data)
         self.shown.update(ids)
-        self._record(tool, arguments, text, error)
+        self._record(tool, arguments, text, shown is None)
         self._end_if_due(shown)
-        return text, error, ids
+        return text, shown is None, ids
+
+    def _answered(
+        self, tool: str, arguments: Mapping[str, Any]
+    ) -> tuple[Shown | None, dict[str, Any]]:
+        """What a tool shows, or why it does not; whatever was called with whatever."""
+        from heldout.repair.tools import TOOLS
+
+        found = TOOLS.get(tool)
+        if found is None:
+            return None, {"error": "unknown_tool", "message": "there is no such tool",
+                          "known": sorted(TOOLS)}  # fmt: skip
+        try:
+            return found.run(self, found.arguments.model_validate(dict(arguments))), {}
+        except ToolRefused as refused:
+            return None, {"error": refused.code, "message": refused.message, **refused.more}
+        except ValidationError as wrong:
+            first = wrong.errors()[0]
+            where = ".".join(str(part) for part in first["loc"])
+            return None, {"error": "bad_argument", "message": f"{where}: {first['msg']}"}
+        except (EditError, UsageError) as wrong:
+            return None, {"error": "refused", "message": wrong.sentence()}
+        except SandboxError as broken:
+            self.unscored, self.ended = broken.what, "unscored"
+            said = "the environment failed; this is not scored"
+            return None, {"error": "environment", "message": said}
 
     def close(self) -> None:
         """End the episode and its sandbox; later calls are answered with an error."""
@@ -188,12 +188,8 @@ class Episode:
         text = json.dumps(data, sort_keys=True, default=str)
         if len(text) <= MAX_TEXT:
             return text
-        cut = json.dumps(text[: MAX_TEXT // 2])
-        return (
-            f'{{"truncated": true, "text": {cut[: MAX_TEXT - 64]}"}}'
-            if cut[-1] != '"'
-            else (f'{{"truncated": true, "text": {cut}}}')
-        )
+        note = "this is the beginning of the answer; ask for less at once"
+        return json.dumps({"truncated": note, "text": text[: MAX_TEXT // 2]})
 
     def _record(self, tool: str, arguments: Mapping[str, Any], text: str, error: bool) -> None:
         plain = json.loads(json.dumps(dict(arguments), default=str))
@@ -213,6 +209,3 @@ class Episode:
             self.ended = "sla"
         elif len(self.steps) >= self.max_steps:
             self.ended = "steps"
-
-
-__all__ = ["Episode", "HeldoutError", "Shown", "Step", "ToolRefused", "View", "WINDOW_SECONDS"]

@@ -1,6 +1,7 @@
 """Simulated history of the code: who changed which lines when, up to the alert and no further.
 
-There is no commit that repairs anything, and messages say what an author meant, not what came of it.
+There is no commit that repairs anything, and messages say what an author meant, not what came of
+it.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ from heldout.repair.platform.migrations import apply, migrations, roll_back
 from heldout.repair.platform.records import Window
 from heldout.repair.platform.replay import Plant, Replay
 from heldout.repair.sandbox.runner import Program, Sandbox
-from heldout.repair.traffic import Profile, arrivals
 from heldout.repair.surface import repair_of, tree_of, truth_of, words
+from heldout.repair.traffic import Profile, arrivals
 from heldout.repair.tree import Tree
 
 WINDOW_SECONDS = 60.0

@@ -18,8 +18,8 @@ UNITS = (1, 1_000, 1_000_000)
 class Profile:
     """One kind of traffic: requests a second, share of each route, extra load in the middle.
 
-    ``peak`` multiplies the rate in the middle third of a window; ``unknown`` is the share of requests
-    that name somebody or something that is not there.
+    ``peak`` multiplies the rate in the middle third of a window; ``unknown`` is the share of
+    requests that name somebody or something that is not there.
     """
 
     rate: float = 12.0

@@ -16,7 +16,6 @@ import os
 import resource
 import signal
 import struct
-import sys
 
 NEWUSER, NEWNS, NEWPID, NEWNET = 0x10000000, 0x00020000, 0x20000000, 0x40000000
 NEWIPC, NEWUTS = 0x08000000, 0x04000000
@@ -163,7 +162,7 @@ def keep(request, code, data, tier, limits):
         own["serve"](request, *data)
     except EOFError:
         os._exit(0)
-    except BaseException:
+    except BaseException:  # noqa: BLE001 - the boundary of the process
         os._exit(70)
     os._exit(0)
 
@@ -184,7 +183,7 @@ def main(data_in, data_out, control_in, control_out):
         tier = "limits"
     pid = os.fork()
     if pid:
-        _, status = os.waitpid(pid, 0)
+        os.waitpid(pid, 0)
         os._exit(0)
     libc.prctl(PR_SET_PDEATHSIG, signal.SIGKILL, 0, 0, 0)
     if tier == "jail":

@@ -17,12 +17,12 @@ if TYPE_CHECKING:
 MINUTES = {"unit": 3.0, "integration": 4.0, "load": 5.0, "security": 4.0}
 HINT_MINUTES = 5.0
 HINTS = (
-    "Ask first which part fails for itself and which only asks it: follow the first error, not the "
-    "loudest alert.",
-    "Say what changed for the code that fails, and when; a change can lie dormant until load, a warm "
-    "cache or a nightly job meets it.",
-    "Choose the suite that can see this kind of failure: load for what runs out, integration for what "
-    "is counted wrong, security for what is said, unit for what breaks at once.",
+    "Ask first which part fails for itself and which only asks it: follow the first error, not "
+    "the loudest alert.",
+    "Say what changed for the code that fails, and when; a change can lie dormant until load, a "
+    "warm cache or a nightly job meets it.",
+    "Choose the suite that can see this kind of failure: load for what runs out, integration for "
+    "what is counted wrong, security for what is said, unit for what breaks at once.",
 )
 """What a senior says: method, never a place."""
 
