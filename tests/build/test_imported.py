@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 from tests.build.small import project
+from tests.real import real
 from tests.simulate.small import small_spec
 from tests.simulate.test_grafting import estate
 from typer.testing import CliRunner
@@ -19,6 +20,8 @@ from heldout.errors import IngestError, SpecError, UsageError, WorldError
 from heldout.graph import read_table, write_world
 from heldout.graph.schema import OPEN_END
 from heldout.ingest.draft import WorldDraft
+from heldout.ingest.importer import ImportOptions
+from heldout.ingest.kinds.kubernetes import IMPORTER
 from heldout.pipeline.intake import Overlay, imported_dir, overlay
 from heldout.settings import Settings
 from heldout.simulate import generate
@@ -155,3 +158,20 @@ def test_side_words_are_checked(own: Settings):
     """Only train and test are sides."""
     with pytest.raises(UsageError, match="no side"):
         overlay(own, Overlay("imported:shop", "all", "x", side="left"))
+
+
+@pytest.mark.real
+def test_a_real_shop_takes_several_faults(own: Settings):
+    """A public demo shop, read by its importer, takes five faults of ours, each a valid incident."""
+    directory = own.state / "imported" / "demo"
+    with WorldDraft(name="demo") as draft:
+        IMPORTER.read_into(
+            real("kubernetes", "microservices-demo", "release"), draft, ImportOptions()
+        )
+        draft.write(directory)
+    faults = "exempt_label,image_leak,lookup_dots,memory_ceiling,probe_timeout,evict_any"
+    said = overlay(own, Overlay("imported:demo", faults, "demo", seed=1))
+    assert said[-1] == "5 grafted, 1 left out"
+    assert "Cache" in said[-2]
+    report = check_split(own, "demo", HeldoutAccess())
+    assert {one.name for one in report.guards if not one.passed} <= {"domains", "kinds"}

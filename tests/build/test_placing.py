@@ -67,6 +67,17 @@ def test_a_grafted_fault_is_a_sibling_of_the_simulated_one():
     assert relatives(portrait(fresh("pool_ceiling", **grafted)), [two]) == []
 
 
+def test_what_was_recorded_is_akin_by_group_and_report_alone():
+    """Incidents without a fault and a seed of ours do not belong together for that."""
+    plain = {"origin": "recorded", "fault": "", "seed": 0, "family": "", "domain": "cloud"}
+    held = replace(small_spec("memory_quota"), **plain, group="a", source="report a")
+    one = Standing(held, "train", portrait(held))
+    two = replace(fresh("memory_quota"), **plain, group="b", source="report b")
+    assert relatives(portrait(two), [one]) == []
+    assert relatives(portrait(replace(two, source="report a")), [one])
+    assert relatives(portrait(replace(two, group="a")), [one])
+
+
 def test_another_side_than_the_group_s_is_refused():
     """Negative control: a wish does not split a group."""
     others = [stood("memory_quota", "train", 1)]

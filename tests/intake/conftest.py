@@ -17,7 +17,7 @@ from heldout.settings import Settings
 from heldout.simulate import generate
 from heldout.split import HeldoutAccess
 
-LEAN = {"scale": 0.2, "events": 300, "log_lines": 600}
+LEAN = {"scale": 0.12, "events": 300, "log_lines": 600}
 
 
 @pytest.fixture

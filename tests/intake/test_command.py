@@ -21,7 +21,7 @@ from heldout.store import Ledger
 from heldout.store.intake import intake_steps
 from heldout.store.spending import spending
 
-SMALL = ("--variants", "1", "--scale", "0.2")
+SMALL = ("--variants", "1", "--scale", "0.12")
 
 
 @pytest.fixture(autouse=True)
@@ -103,8 +103,18 @@ def test_by_a_model_over_http(root: Path, monkeypatch: pytest.MonkeyPatch):
     assert plain["reading"]["fault"] == "memory_quota"
     assert plain["model"] == "lab/reader"
     assert "canary" not in said.output
+    form = report.with_name("hostile.md.intake.toml").read_text()
+    assert 'fault = "memory_quota"' in form
+    assert "cause_days = 4.0" in form
+    assert "#affected" in form
+    again = heldout(root, "intake", "--drop", plain["draft"])
+    assert again.exit_code == 0
+    # What the model said is kept: drafting again asks nobody.
+    said = heldout(root, "intake", str(report), "--model", "lab/reader", "--base-url", server.url,
+                   *SMALL)  # fmt: skip
+    assert said.exit_code == 0, (said.output, said.exception)
     with Ledger.open(root / ".heldout" / "ledger.duckdb", read_only=True) as ledger:
-        rows = ledger.read("SELECT * FROM intake_events")
+        rows = ledger.read("SELECT * FROM intake_events ORDER BY rowid")
         assert "Outage" not in json.dumps(rows)
         assert rows[0]["report_digest"] == plain["digest"]
         assert spending(ledger).calls == spending(ledger, model="lab/reader").calls == 1
@@ -116,12 +126,11 @@ def test_a_month_that_is_spent_reads_no_report(root: Path, monkeypatch: pytest.M
     monkeypatch.setenv("LAB_API_KEY", "test-key-0123456789")
     with (root / "heldout.toml").open("a") as file:
         file.write("[month]\nmax_tokens = 1\n")
-    thread = root / "intake" / "thread-1.md"
+    threads = [str(root / "intake" / f"thread-{number}.md") for number in (1, 2)]
     with WireServer(text(json.dumps(ANSWER))) as server:
-        words = ("intake", str(thread), "--model", "lab/reader", "--base-url", server.url, *SMALL)
-        assert heldout(root, *words).exit_code == 0
-        (root / "intake" / "thread-1.md").write_text("another")
-        assert isinstance(heldout(root, *words).exception, CapReached)
+        words = ("--model", "lab/reader", "--base-url", server.url, *SMALL)
+        assert heldout(root, "intake", threads[0], *words).exit_code == 0
+        assert isinstance(heldout(root, "intake", threads[1], *words).exception, CapReached)
         assert len(server.requests) == 1
 
 

@@ -32,7 +32,7 @@ from heldout.settings import Settings
 from heldout.split import HeldoutAccess, read_specs, read_split
 
 HandIn = Callable[[str, str], Material]
-HOW = Drafting("tiny", variants=2, scale=0.2)
+HOW = Drafting("tiny", variants=2, scale=0.12)
 QUOTA = Reading("memory_quota", cause_days=4.0, trigger="load", decoys=1)
 TTL = Reading("record_ttl", cause_days=3.0)
 

@@ -20,7 +20,8 @@ import heldout.split as split_module
 from heldout.cli.main import app
 from heldout.errors import IngestError, SplitViolation, UsageError
 from heldout.intake.drafts import DraftState, write_state
-from heldout.intake.fidelity import Fidelity, measure, read_lines, same_answer
+from heldout.intake.fidelity import Fidelity, measure, same_answer
+from heldout.intake.production import read_lines
 from heldout.interface import Submission
 from heldout.llm import ModelReply, ModelRequest, ToolCall
 from heldout.report.fidelity import fidelity_notes
@@ -118,6 +119,14 @@ def test_a_flipped_file_agrees_less(own: Settings, ledger: Ledger):
     assert found.kappa.value == pytest.approx(-1)
     assert found.compared == []
     assert "not known" in "\n".join(found.lines())
+
+
+def test_a_kappa_that_can_only_be_0_says_so(own: Settings, ledger: Ledger):
+    """Where one of the two never varies kappa tells nothing, and that is told."""
+    path = lines_of(own, row("i0", "pass"), row("i1", "fail"))
+    assert "one of the two always ends alike" in "\n".join(measure(own, ledger, path).lines())
+    varied = lines_of(own, row("i0", "pass"), row("i2", "fail", WRONG))
+    assert "always ends alike" not in "\n".join(measure(own, ledger, varied).lines())
 
 
 def test_what_cannot_be_matched_is_listed_with_why(own: Settings, ledger: Ledger):

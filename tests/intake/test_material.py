@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ import heldout.split as split_module
 from heldout.errors import IngestError, SplitViolation
 from heldout.intake import checked_reading, form_path, nearest, read_form, read_material, write_form
 from heldout.intake.material import LARGEST, LONGEST
+from heldout.intake.reading import Reading
 from heldout.intake.vocabulary import choosable, kinds_of, trigger_of, vocabulary
 from heldout.simulate.fault import fault_named
 from heldout.split import HeldoutAccess
@@ -148,6 +150,37 @@ def test_any_form_is_read_or_refused(tmp_path_factory: pytest.TempPathFactory, t
             assert reading is None or reading.fault
     finally:
         split_module._role = before
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    note=st.text(max_size=80),
+    numbers=st.tuples(
+        st.none() | st.floats(0, 4000), st.none() | st.integers(0, 9), st.none() | st.floats(0, 1)
+    ),
+    fault=st.sampled_from(["memory_quota", "none"]),
+)
+def test_what_a_model_filled_in_is_read_back(
+    tmp_path_factory: pytest.TempPathFactory,
+    note: str,
+    numbers: tuple[float | None, int | None, float | None],
+    fault: str,
+):
+    """Whatever its note says, the form holds the same reading."""
+    before = split_module._role
+    split_module._role = "intake"
+    material = read_material(handed_in(tmp_path_factory.mktemp("filled"), "a report"))
+    days, decoys, affected = numbers
+    reading = Reading(fault, cause_days=days, decoys=decoys, affected=affected,
+                      traps=("change_noise",), near=("record_ttl",), note=note)  # fmt: skip
+    try:
+        write_form(material, HeldoutAccess())
+        write_form(material, HeldoutAccess(), reading)
+        back = read_form(material, HeldoutAccess())
+    finally:
+        split_module._role = before
+    assert back is not None
+    assert replace(back, note="") == replace(reading, note="")
 
 
 def test_a_form_of_another_report_is_refused(tmp_path: Path, access: HeldoutAccess):

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-import os
-from pathlib import Path
-
 import pytest
-from tests.intake.conftest import LEAN
 from tests.intake.recipes import RECIPES, UNCOVERED, Recipe
+from tests.real import real
 
 from heldout.intake import (
     Drafting,
@@ -24,7 +21,7 @@ from heldout.settings import Settings
 from heldout.simulate.fault import fault_named
 from heldout.split import HeldoutAccess
 
-HOW = Drafting("recipes", variants=1, scale=float(LEAN["scale"]))
+HOW = Drafting("recipes", variants=1, scale=0.12)
 
 
 def drafted(own: Settings, access: HeldoutAccess, recipe: Recipe) -> None:
@@ -110,26 +107,21 @@ REAL = {
 """Five real reports and what a person who read them fills in."""
 
 
+@pytest.mark.real
 @pytest.mark.parametrize("name", REAL)
 def test_a_real_report_filled_by_form_becomes_a_draft(
     own: Settings, access: HeldoutAccess, name: str
 ):
-    """Where the real reports are at hand; they are never part of the project."""
-    beside = Path(__file__).resolve().parents[2].parent / "shared" / "real"
-    source = Path(os.environ.get("HELDOUT_REAL_DATA") or beside) / "incident_reports" / name
-    if not source.exists():
-        pytest.skip("set HELDOUT_REAL_DATA to the folder with real sample data")
+    """What a person fills in after reading a real report makes a valid draft."""
+    source = real("incident_reports", *name.split("/"))
     drafted(own, access, Recipe(source.stem, source.read_text(encoding="utf-8"), REAL[name]))
     assert form_path(own.root / "intake" / f"{source.stem}.md").is_file()
 
 
+@pytest.mark.real
 def test_every_real_report_is_read():
-    """Each of the folder's reports is a report with some text, and none is cut by much."""
-    beside = Path(__file__).resolve().parents[2].parent / "shared" / "real"
-    folder = Path(os.environ.get("HELDOUT_REAL_DATA") or beside) / "incident_reports"
-    if not folder.exists():
-        pytest.skip("set HELDOUT_REAL_DATA to the folder with real sample data")
-    found = [read_material(path) for path in sorted(folder.rglob("*.md"))]
+    """Each of the folder's reports is a report with some text, and none is cut."""
+    found = [read_material(path) for path in sorted(real("incident_reports").rglob("*.md"))]
     assert len(found) >= 50
     assert all(one.sort == "report" and one.cut == 0 for one in found)
     assert all(nearest(one.text) for one in found)

@@ -75,7 +75,11 @@ def portrait(
 
 
 def _lineage(spec: Spec, record: Fault | None) -> list[str]:
-    found = [f"fault {spec.fault}", f"group {spec.group}", f"seed {spec.seed}"]
+    found = [f"group {spec.group}"]
+    if spec.origin != "recorded":  # What was recorded was drawn by nobody.
+        found.append(f"seed {spec.seed}")
+    if spec.fault:
+        found.append(f"fault {spec.fault}")
     # What an incident was grafted on says nothing of its cause.
     own = spec.source if spec.origin != "overlay" else ""
     reports = (own, record.source if record else "")

@@ -122,20 +122,23 @@ def _one(
     reader: str,
     base_url: str,
 ) -> Said:
-    """Read one report by the model or its form, and draft it."""
+    """Read one report by its form or the model, and draft it.
+
+    What a model was paid for is kept as a form, which a person may correct and which is read first.
+    """
     from heldout.intake import draft_incident, read_form, read_material, write_form
     from heldout.intake.telling import draft_lines, draft_plain
 
     material = read_material(path)
-    if reader:
-        reading: Reading | None = _asked(settings, material, reader, base_url)
-    else:
-        reading = read_form(material, access)
+    reading, by = read_form(material, access), ""
+    if reading is None and reader:
+        reading, by = _asked(settings, material, reader, base_url), reader
+        write_form(material, access, reading)
     if reading is None:
         written = write_form(material, access)
         text = f"{material.name}: fill in {written}, then run the same command again"
         return text, {"report": material.name, "form": str(written)}
-    draft: Draft = draft_incident(settings, material, reading, how, access, model=reader)
+    draft: Draft = draft_incident(settings, material, reading, how, access, model=by)
     return "\n".join(draft_lines(draft)), draft_plain(draft)
 
 

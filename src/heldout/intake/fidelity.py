@@ -7,18 +7,18 @@ its draft, or its report's file name), the agent's answer, and whether that was 
 from __future__ import annotations
 
 import hashlib
-import json
 import math
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any
 
 from heldout.compare import final_outcomes, named_arm
 from heldout.errors import IngestError, SplitViolation, UsageError
 from heldout.floors.bm25 import words
 from heldout.intake.drafts import states
+from heldout.intake.production import Line, Word, read_lines
 from heldout.interface import Submission
 from heldout.llm import ModelName
 from heldout.run.history import outcomes
@@ -31,7 +31,6 @@ from heldout.store.queries import RunRow
 from heldout.terminal import visible
 from heldout.transcript import require_open
 
-Word = Literal["pass", "fail"]
 FEWEST, SHARE = 3, 0.6
 """Two wrong answers say the same where so large a share of the shorter one's telling words, and at
 least so many of them, stand in the other."""
@@ -43,18 +42,6 @@ _PLAIN = frozenset(
         "failure issue"
     )
 )
-_PASS = frozenset({"pass", "passed", "right", "correct", "true"})
-_FAIL = frozenset({"fail", "failed", "wrong", "incorrect", "false"})
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One investigation of production."""
-
-    number: int
-    incident: str
-    answer: Any
-    verdict: Word
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,13 +107,20 @@ class Fidelity:
             ],
         }  # fmt: skip
 
+    def _constant(self) -> str:
+        """A word where kappa can be nothing but 0: one of the two never varies."""
+        sides = ({one.production for one in self.matched}, {one.simulated for one in self.matched})
+        if sides[0] == sides[1] or min(map(len, sides)) > 1:
+            return ""
+        return "; one of the two always ends alike, so it is 0 whatever the other does"
+
     def lines(self) -> list[str]:
         """For people; the first line says what it is evidence of."""
         n, both = len(self.matched), sum(one.production == one.simulated == "fail"
                                          for one in self.matched)  # fmt: skip
         said = [f"fidelity of {self.model} ({_evidence(self.model)}): {n} incidents matched"]
         said.append(f"  agreement   {_shown(self.agreement, percent=True)}")
-        said.append(f"  kappa       {_shown(self.kappa)}")
+        said.append(f"  kappa       {_shown(self.kappa)}{self._constant()}")
         said.append(
             f"  same wrong  {_shown(self.same_wrong, percent=True)}, of {len(self.compared)} "
             f"comparable of {both} that both failed"
@@ -197,41 +191,6 @@ def measure(
     return Fidelity(
         asked, digest, tuple(matched), tuple(sorted([*bad, *unmatched])), tuple(used), f"f-{own}"
     )
-
-
-def read_lines(path: Path) -> tuple[list[Line], list[tuple[int, str, str]]]:
-    """The usable lines of a file, and (line, incident, why) of the others."""
-    lines: list[Line] = []
-    bad: list[tuple[int, str, str]] = []
-    try:
-        with path.open(encoding="utf-8", errors="replace") as file:
-            for number, text in enumerate(file, 1):
-                if text.strip():
-                    one = _line(number, text)
-                    if isinstance(one, Line):
-                        lines.append(one)
-                    else:
-                        bad.append(one)
-    except OSError as error:
-        raise IngestError(
-            f"it cannot be read ({error.strerror or type(error).__name__})",
-            where=str(path), mend="Name a file of JSON lines",
-        ) from error  # fmt: skip
-    return lines, bad
-
-
-def _line(number: int, text: str) -> Line | tuple[int, str, str]:
-    try:
-        raw = json.loads(text)
-    except (ValueError, RecursionError):
-        return number, "", "the line is not JSON"
-    if not isinstance(raw, dict) or not isinstance(raw.get("incident"), str):
-        return number, "", "it names no incident"
-    verdict = str(raw.get("verdict", "")).strip().lower()
-    if verdict not in _PASS | _FAIL:
-        return number, raw["incident"], "its verdict is neither pass nor fail"
-    word: Word = "pass" if verdict in _PASS else "fail"
-    return Line(number, raw["incident"].strip(), raw.get("answer"), word)
 
 
 def _newest(ledger: Ledger, model: str) -> list[tuple[RunRow, str]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
@@ -13,6 +14,7 @@ from heldout.intake.material import Material
 from heldout.intake.reading import FITS, Reading, checked_reading
 from heldout.intake.vocabulary import KIND_TEXTS, NONE, TRIGGERS, nearest, trap_texts
 from heldout.split import HeldoutAccess
+from heldout.terminal import visible
 
 SUFFIX = ".intake.toml"
 OFFERED = 8
@@ -25,18 +27,18 @@ def form_path(report: Path) -> Path:
     return report.with_name(report.name + SUFFIX)
 
 
-def write_form(material: Material, access: HeldoutAccess) -> Path:
-    """Write an empty form beside the report; one that lies there already is left as it is.
+def write_form(material: Material, access: HeldoutAccess, filled: Reading | None = None) -> Path:
+    """Write a form beside the report: an empty one, or what a model ``filled`` in.
 
-    A form says what an incident will be made of, so whoever writes or reads one needs the role for
-    it.
+    An empty one never replaces a form that lies there already. A form says what an incident will be
+    made of, so whoever writes or reads one needs the role for it.
     """
     assert access.role
     path = form_path(material.path)
-    if not path.exists():
+    if filled is not None or not path.exists():
         part = path.with_name(f".{path.name}.part")
         try:
-            part.write_text(_text(material), encoding="utf-8")
+            part.write_text(_text(material, filled), encoding="utf-8")
             part.replace(path)
         except OSError as error:
             raise IngestError(
@@ -74,8 +76,9 @@ def read_form(material: Material, access: HeldoutAccess) -> Reading | None:
     return checked_reading({key: value for key, value in raw.items() if value != ""}, str(path))
 
 
-def _text(material: Material) -> str:
-    """The empty form, with everything that may be written into it as comments."""
+def _text(material: Material, filled: Reading | None) -> str:
+    """The form, with everything that may be written into it as comments."""
+    said = {} if filled is None else filled.plain()
     lines = [
         "# What incident is this? Fill in and run the same command again.",
         "# This file tells a cause, so it is as secret as the report.",
@@ -84,37 +87,57 @@ def _text(material: Material) -> str:
         f'# The fault that breaks the same way, or "{NONE}" where none does. The nearest by words:',
         *_offered(material),
         "# 'heldout intake --words fault' lists all of them.",
-        'fault = ""',
+        f'fault = "{said.get("fault", "")}"',
         "",
         "# How well it fits; only mechanism makes an incident.",
         *_choices(FITS),
-        'fits = "mechanism"',
+        f'fits = "{said.get("fits", "mechanism")}"',
         "",
         "# What kind of incident it is.",
         *_choices(KIND_TEXTS),
-        'kind = "trap"',
+        f'kind = "{said.get("kind", "trap")}"',
         "",
         "# Days from the cause to the alert (0.5 is half a day).",
-        "#cause_days = 3.0",
+        _number("cause_days", said, "3.0"),
         "",
         "# What woke the cause.",
         *_choices(TRIGGERS),
-        'trigger = "unknown"',
+        f'trigger = "{said.get("trigger", "unknown")}"',
         "",
         "# Innocent changes that stood at the onset and looked like the cause.",
-        "#decoys = 1",
+        _number("decoys", said, "1"),
         "",
         "# Share of the fleet or population that failed, 0 to 1.",
-        "#affected = 0.3",
+        _number("affected", said, "0.3"),
         "",
         "# Dependency edges from the alerted service to where the trouble was.",
-        "#hops = 2",
+        _number("hops", said, "2"),
         "",
         "# What else misled whoever looked; names of this list.",
         *_choices(trap_texts()),
-        "traps = []",
+        f"traps = {json.dumps(said.get('traps', []))}",
+        *_by_model(filled),
     ]
     return "\n".join(lines) + "\n"
+
+
+def _by_model(filled: Reading | None) -> list[str]:
+    """What only a model says: the faults that come near, and a note for whoever compares."""
+    if filled is None:
+        return []
+    note = json.dumps(visible(filled.note), ensure_ascii=False)
+    return [
+        "",
+        "# A model filled this in: compare it with the report.",
+        f"near = {json.dumps(list(filled.near))}",
+        f"note = {note}",
+    ]
+
+
+def _number(name: str, said: Mapping[str, Any], example: str) -> str:
+    """A number that may be left out; until somebody says it a comment with an example."""
+    value = said.get(name)
+    return f"#{name} = {example}" if value is None else f"{name} = {value}"
 
 
 def _offered(material: Material) -> list[str]:
