@@ -1,0 +1,76 @@
+"""The repair environment as an :class:`~heldout.interface.Interface`, in process."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from typing import Any
+
+from heldout.interface import Submission, ToolAnswer, ToolSpec
+from heldout.repair.episode import Episode
+from heldout.repair.grade import Grade, grade
+from heldout.repair.sandbox.runner import Sandbox, Tier
+from heldout.repair.tasks import task
+from heldout.repair.tools import TOOLS
+
+NAME = "repair"
+
+
+class RepairSession:
+    """One episode as a harness sees it: calls and a submission; the grade is made apart."""
+
+    def __init__(self, episode: Episode) -> None:
+        self.episode = episode
+
+    def call(self, tool: str, args: Mapping[str, Any]) -> ToolAnswer:
+        """Answer one call."""
+        text, error, ids = self.episode.call(tool, args)
+        return ToolAnswer(text, error, ids, final=bool(self.episode.ended))
+
+    def opening(self) -> str:
+        """What stands at the beginning: the alert and what dashboards show."""
+        return json.dumps(self.episode.observation(), sort_keys=True)
+
+    def finish(self) -> Submission | None:
+        """The report in the fields that every environment shares."""
+        report = self.episode.report
+        if report is None:
+            return None
+        return Submission(
+            root_cause_entity=f"{report.service}/{report.file}:{report.symbol}",
+            root_cause_change=report.introduced_by or None,
+            mechanism=report.mechanism,
+            affected=tuple(report.affected),
+            evidence_ids=tuple(report.evidence),
+            ruled_out=tuple(report.symptoms),
+            recommended_fix=report.summary,
+            complete=self.episode.ended == "submitted",
+        )
+
+    def grade(self) -> Grade:
+        """What the episode was worth; runs the hidden probes."""
+        return grade(self.episode)
+
+    def close(self) -> None:
+        """End the episode and its sandbox."""
+        self.episode.close()
+
+
+class RepairInterface:
+    """Opens tasks by their ids. ``tier`` is what the sandbox is asked for."""
+
+    def __init__(self, tier: Tier = "jail") -> None:
+        self._tier = tier
+
+    @property
+    def name(self) -> str:
+        """Short name, part of a run's manifest and of brain overlays."""
+        return NAME
+
+    def tool_specs(self) -> tuple[ToolSpec, ...]:
+        """The tools, in stable order."""
+        return tuple(tool.spec() for tool in TOOLS.values())
+
+    def open(self, task_ref: str, seed: int) -> RepairSession:
+        """Open one task; ``seed`` decides nothing, a task is the same whenever it is opened."""
+        return RepairSession(Episode(task(task_ref).instance(), Sandbox(tier=self._tier)))

@@ -1,0 +1,39 @@
+"""What a tool is."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ConfigDict
+
+from heldout.interface import ToolSpec
+
+if TYPE_CHECKING:
+    from heldout.repair.episode import Episode, Shown
+
+
+class Arguments(BaseModel):
+    """Arguments of a tool; others than those named are refused."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+
+@dataclass(frozen=True, slots=True)
+class Tool:
+    """A tool: its name, what a model is told of it, its arguments, what it does."""
+
+    name: str
+    description: str
+    arguments: type[Arguments]
+    run: Callable[[Episode, Any], Shown]
+
+    def spec(self) -> ToolSpec:
+        """The tool as an agent's model wants it."""
+        schema = self.arguments.model_json_schema()
+        schema.pop("title", None)
+        schema.pop("description", None)
+        for one in schema.get("properties", {}).values():
+            one.pop("title", None)
+        return ToolSpec(self.name, self.description, schema)

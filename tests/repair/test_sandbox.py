@@ -1,0 +1,136 @@
+"""The jail: what code in it cannot reach, how it ends, and what it cannot forge."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+
+from heldout.repair.sandbox.runner import CandidateBroke, Limits, Program, Sandbox
+
+
+def run(sandbox: Sandbox, code: str, *arguments: object) -> dict[str, object]:
+    """Load ``code``, call its function ``go`` and return what came of it."""
+    first = sandbox.start(Program({"code.py": code}, ["code"]))
+    for one in first["out"]:
+        if "broken" in one:
+            return dict(one)
+    frame = sandbox.exchange(0.0, [{"id": 1, "target": "code:go", "args": list(arguments)}])
+    return next(dict(one) for one in frame["out"] if one.get("done") == 1)
+
+
+def jailed(sandbox: Sandbox) -> None:
+    """Skip where this machine gives no namespaces."""
+    sandbox.start(Program({"code.py": ""}, ["code"]))
+    if sandbox.tier != "jail":
+        pytest.skip("no user namespaces on this machine: the tier is 'limits'")
+
+
+def test_code_runs_on_a_clock_of_the_other_side(sandbox: Sandbox):
+    """A sleep ends when this side says that its time has come, and waits for nothing real."""
+    code = "import asyncio, time\nasync def go():\n    await asyncio.sleep(3600)\n    return time.time()"
+    sandbox.start(Program({"code.py": code}, ["code"], epoch=1000.0))
+    frame = sandbox.exchange(0.0, [{"id": 1, "target": "code:go", "args": []}])
+    assert frame == {"out": [], "until": 3600.0}
+    assert sandbox.exchange(3600.0, [])["out"] == [{"done": 1, "value": 4600.0}]
+
+
+@pytest.mark.parametrize(
+    "attempt",
+    [
+        "open('/etc/passwd').read()",
+        f"open({str(Path(__file__).resolve())!r}).read()",
+        "__import__('os').listdir('/proc')",
+        "__import__('os').environ['PATH']",
+        "open('/made', 'w')",
+        "__import__('os').mkdir('/made')",
+        "__import__('os').chroot('/')",
+        "__import__('os').kill(2, 9)",
+        "__import__('subprocess').run(['/bin/true'])",
+        "__import__('ctypes').CDLL(None).unshare(0x10000000) == 0 or 1 / 0",
+        "__import__('ctypes').CDLL(None).mount(b'none', b'/', b'proc', 0, None) == 0 or 1 / 0",
+        "bytearray(3 << 30)",
+    ],
+)
+def test_nothing_outside_can_be_reached(sandbox: Sandbox, attempt: str):
+    """Files, processes, environment, mounts, programs and memory beyond the limit are not there."""
+    jailed(sandbox)
+    assert "raised" in run(sandbox, f"def go():\n    return bool({attempt})")
+
+
+def test_there_is_no_network(sandbox: Sandbox):
+    """Not even the loopback interface of this machine answers."""
+    jailed(sandbox)
+    code = "import _socket\ndef go():\n    s = _socket.socket()\n    s.settimeout(1)\n    s.connect(('127.0.0.1', 1))"
+    assert run(sandbox, code)["raised"] == "OSError"
+
+
+def test_a_run_sees_itself_alone(sandbox: Sandbox):
+    """It is process 1 of its own namespace, and what it leaves behind ends with it."""
+    jailed(sandbox)
+    code = "import os\ndef go():\n    if os.fork() == 0:\n        import time\n        while True: pass\n    return os.getpid()"
+    assert run(sandbox, code)["value"] == 1
+    sandbox.stop()
+    assert run(sandbox, "def go():\n    return 2")["value"] == 2
+
+
+PIPE = "import asyncio, os\nasync def go():\n    out = asyncio.get_running_loop().wire.fds[1]\n    "
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("import os\ndef go():\n    os._exit(0)", "ended"),
+        ("def go():\n    while True:\n        pass", "hung"),
+        (PIPE + "os.write(out, b'\\xff' * 4)", "protocol"),
+        (PIPE + "os.write(out, b'\\x02\\x00\\x00\\x00[]')", "protocol"),
+        (PIPE + "os.write(out, b'\\x02\\x00\\x00\\x00{{')", "protocol"),
+        (PIPE + "os.write(out, b'\\x0a\\x00\\x00\\x00' + b'{\"out\": 3}')", "protocol"),
+        (PIPE + "os.close(out)", "ended"),
+        (PIPE + "asyncio.get_running_loop().stop()", "ended"),
+    ],
+)
+def test_a_run_that_breaks_is_its_own_failure(code: str, reason: str):
+    """Ending, hanging and speaking no frames are the candidate's; the sandbox goes on."""
+    with Sandbox(limits=Limits(wall_seconds=4, cpu_seconds=3)) as sandbox:
+        with pytest.raises(CandidateBroke) as broke:
+            run(sandbox, code)
+        assert broke.value.reason in (reason, "ended")
+        assert run(sandbox, "def go():\n    return 5")["value"] == 5
+
+
+def test_what_is_not_plain_is_no_answer(sandbox: Sandbox):
+    """An object that equals everything, a subclass of int and a cycle are refused as answers."""
+    head = "class Any(int):\n    def __eq__(self, other): return True\n"
+    assert run(sandbox, f"{head}def go():\n    return Any(3)")["raised"] == "TypeError"
+    assert run(sandbox, f"{head}def go():\n    return [Any(3)]")["raised"] == "TypeError"
+    cycle = "def go():\n    a = []\n    a.append(a)\n    return a"
+    assert run(sandbox, cycle)["raised"] == "TypeError"
+    with pytest.raises(CandidateBroke):
+        run(sandbox, "def go():\n    return float('nan')")
+
+
+def test_a_module_that_fails_to_load_is_told(sandbox: Sandbox):
+    """An import error, an exit at import and a library that is not there are reported as such."""
+    assert run(sandbox, "1 / 0")["raised"] == "ZeroDivisionError"
+    assert run(sandbox, "raise SystemExit(0)")["raised"] == "SystemExit"
+    assert run(sandbox, "import pytest")["raised"] == "ModuleNotFoundError"
+
+
+def test_the_weaker_tier_says_so():
+    """Without namespaces code still runs, and the tier is not called a jail."""
+    with Sandbox(tier="limits") as sandbox:
+        assert run(sandbox, "def go():\n    return 1")["value"] == 1
+        assert sandbox.tier == "limits"
+        # The control of the tests above: here the file system can be read.
+        seen = run(sandbox, f"import os\ndef go():\n    return os.path.exists({os.getcwd()!r})")
+        assert seen["value"] is True
+
+
+def test_the_same_code_answers_the_same_twice(sandbox: Sandbox):
+    """Seeded random numbers, hashes and sets do not differ between two runs."""
+    code = (
+        "import random\ndef go():\n    return [random.random(), hash('x'), list({'b', 'a', 'c'})]"
+    )
+    assert run(sandbox, code) == run(sandbox, code)
