@@ -189,6 +189,20 @@ def test_a_narrowed_or_paged_listing_is_not_taken_for_whole(tmp_path: Path):
     assert missing([one.check for one in check_health(state)]) == set()
 
 
+def test_a_list_too_large_to_hold_is_whole_all_the_same(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Read part by part it shows what it shows when read at once; a page of it shows nothing."""
+    town = broken()
+    at_once = [one.check for one in findings(town, tmp_path)]
+    monkeypatch.setattr("heldout.ingest.reading.MAX_FILE_BYTES", 4_000)
+    assert [one.check for one in findings(town, tmp_path)] == at_once
+    page = {"kind": "List", "items": town.items, "metadata": {"continue": "x"}}
+    (tmp_path / "all.json").write_text(json.dumps(page), encoding="utf-8")
+    state = snapshot_of(topology(read(tmp_path / "all.json"), cluster="town"))
+    assert missing([one.check for one in check_health(state)]) == set()
+
+
 def test_manifests_alone_are_no_listing(tmp_path: Path):
     """A folder of manifests may have its Secrets elsewhere: nothing of it is missing."""
     for number, one in enumerate(broken().items):

@@ -11,7 +11,7 @@ from typing import Any
 from heldout.graph.topology import Topology
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.happenings import happenings
-from heldout.ingest.listing import Listed, is_list, join, listed_in
+from heldout.ingest.listing import Listed, is_list, is_page, join, listed_in
 from heldout.ingest.objects import K8sObject, objects_in
 from heldout.ingest.packing import packed
 from heldout.ingest.reading import FileRecord, Unreadable, documents_of, files_of, is_large
@@ -80,6 +80,7 @@ def _read_file(
     try:
         documents = documents_of(full, root if root.is_dir() else root.parent)
         keep = packed if is_large(full) else dict
+        is_whole = True
         for document in documents:
             first = len(objects)
             for found in objects_in(document, relative):
@@ -88,9 +89,10 @@ def _read_file(
                 else:
                     objects.append(_redacted(found.item, redactor, keep))
             # Of a large file a document is only a part of a list, so it is looked at as a whole.
+            is_whole = is_whole and not is_page(document)
             if keep is dict and is_list(document):
                 join(listed, listed_in(objects[first:]))
-        if keep is packed:
+        if keep is packed and is_whole:
             join(listed, listed_in(objects))
     except Unreadable as problem:
         if not objects:

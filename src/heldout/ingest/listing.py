@@ -21,11 +21,15 @@ Listed = dict[str, set[str]]
 """By namespace, the kinds that were listed completely; those without a namespace under ``""``."""
 
 
+def is_page(document: Any) -> bool:
+    """Whether a document says that it is only a page of a longer list."""
+    metadata = mapping(mapping(document).get("metadata"))
+    return bool(metadata.get("continue") or metadata.get("remainingItemCount"))
+
+
 def is_list(document: Any) -> bool:
     """Whether a document is a list of objects, and not only a page of a longer one."""
-    metadata = mapping(mapping(document).get("metadata"))
-    is_page = bool(metadata.get("continue") or metadata.get("remainingItemCount"))
-    return isinstance(mapping(document).get("items"), list) and not is_page
+    return isinstance(mapping(document).get("items"), list) and not is_page(document)
 
 
 def listed_in(objects: Iterable[K8sObject]) -> Listed:
