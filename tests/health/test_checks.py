@@ -81,3 +81,39 @@ def test_a_field_that_nobody_recorded_silences(tmp_path: Path, case: Case):
 
 def _raw(full: Snapshot, entity: str) -> dict[str, str]:
     return {field: json.dumps(value) for field, value in full.facts(entity).items()}
+
+
+ODD = (
+    None, 7, "x", True, [], {}, [1, None], [[]], [[[], {}, 1]], {"a": [1]}, {"server": {"limits": 3}},
+    {"server": {"limits": {"memory": []}, "requests": "x"}}, {"server": {"state": [], "x": 1}},
+    [{}], [{"kind": [], "name": {}, "namespace": 3}],
+    [{"kind": "Secret", "name": "a", "namespace": [], "key": [], "port": {}, "via": 3}],
+    [{"kind": "K8sService", "name": "a", "via": [], "port": [], "optional": "x"}],
+    [{"port": [], "name": {}, "targetPort": {}, "container": 3, "probe": []}],
+    [{"values": 3, "variable": []}], [{"values": [{}, [], 1, {"secretKeyRef": []}]}],
+    [{"matchExpressions": 3}], {"matchExpressions": 3},
+    {"matchLabels": [], "matchExpressions": [{"key": [], "operator": "In", "values": 3}]}, [{"matchExpressions": [{"values": None}]}], [{"effect": "NoSchedule"}],
+)  # fmt: skip
+GENERAL = (
+    "labels", "phase", "node", "namespace", "replicas", "ready_replicas", "ready", "type", "class",
+    "pod_labels", "status", "hard", "storage_class", "subjects", "tolerations", "min_available",
+    "max_unavailable", "internal_traffic_policy", "env.MODE", "data.mode",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("case", CASES, ids=lambda case: case.check)
+def test_facts_of_any_shape_never_raise(tmp_path: Path, case: Case):
+    """Observed material may say anything; a check that does not understand it says nothing."""
+    town = Town(SEEDS[0])
+    case.fault(town)
+    full = snapshot_of(topology_of(town, tmp_path))
+    raw = {one: _raw(full, one) for one in full.entities}
+    check = next(check for check in registry() if check.name == case.check)
+    for field in {*check.needs, *GENERAL}:
+        for shape in ODD:
+            odd = {
+                one: {**facts, field: json.dumps(shape)} if field in facts else facts
+                for one, facts in raw.items()
+            }
+            state = Snapshot([*full.entities.values()], full.edges, lambda odd=odd: odd, full.now)  # type: ignore[misc]
+            list(check.findings(state))

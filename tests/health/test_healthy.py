@@ -17,6 +17,9 @@ from heldout.ingest.kubernetes import read, topology
 from heldout.simulate.fault import faults
 from heldout.simulate.landscape import ARCHETYPES
 from heldout.simulate.world import assemble, plot_of
+from heldout.split import read_specs
+
+DATASETS = Path(__file__).resolve().parents[2] / "datasets"
 
 HEALTHY = (
     "typed-lists",
@@ -216,3 +219,29 @@ def test_a_change_of_names_finds_the_same(tmp_path: Path):
     told = [sorted(one.check for one in findings(broken(seed), tmp_path)) for seed in (5, 6)]
     assert told[0] == told[1]
     assert topology_of(Town(5), tmp_path).entities != topology_of(Town(6), tmp_path).entities
+
+
+def undeclared(set_name: str) -> list[str]:
+    """Findings in the train worlds of a set that their faults do not declare."""
+    found = []
+    for spec in read_specs(DATASETS / set_name, "train"):
+        made = assemble(spec, plot_of(spec), lean=True)
+        declared = faults()[spec.fault].health
+        found += [
+            f"{spec.id} {one.check} {one.text}"
+            for one in check_health(snapshot(made.tables))
+            if one.check not in declared
+        ]
+    return found
+
+
+def test_the_demo_is_not_solved_by_the_checks():
+    """No check tells of an incident whose fault was not meant to be found by one."""
+    assert undeclared("demo") == []
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("set_name", ["prod_hard", "classic", "onset_control"])
+def test_no_set_is_solved_by_the_checks(set_name: str):
+    """The same of every set that is shipped, on the half that may be looked at."""
+    assert undeclared(set_name) == []

@@ -39,13 +39,17 @@ def label_match(selector: Any, labels: Any) -> bool:
         pairs = selector
     if any(have.get(key) != value for key, value in _texts(pairs).items()):
         return False
+    # A list is what it should be; of anything else nothing is known to be picked.
+    if rules is not None and not isinstance(rules, list | tuple):
+        return False
     return all(_expression(rule, have) for rule in rules or () if isinstance(rule, Mapping))
 
 
 def _expression(rule: Mapping[str, Any], have: Mapping[str, str]) -> bool:
     key = str(rule.get("key", ""))
     operator = rule.get("operator")
-    values = [str(value) for value in rule.get("values") or ()]
+    given = rule.get("values")
+    values = [str(value) for value in given] if isinstance(given, list | tuple) else []
     if operator == "In":
         return have.get(key) in values
     if operator == "NotIn":
