@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -132,6 +134,44 @@ def test_secrets_are_replaced_wherever_they_come_in(tmp_path: Path):
     )
     assert secret not in said
     assert said.count("redacted-0001") >= 5
+
+
+def test_a_second_import_gives_no_secret_the_number_of_another(tmp_path: Path):
+    """Placeholders of one world are never those of two secrets; without that they would join."""
+    one, two = ("AKIA" + letter * 16 for letter in "BC")
+    with drafted() as draft:
+        draft.fact(draft.find(name="crane")[0], "key", one)
+        draft.write(tmp_path / "w", now=NOW)
+    with WorldDraft(base=tmp_path / "w") as again:
+        crane = again.find(name="crane")[0]
+        again.fact(crane, "other", two)
+        assert again.value(crane, "key") == "redacted-0001"
+        assert again.value(crane, "other") == "redacted-0002"
+
+
+def test_two_changes_with_one_short_id_are_both_kept(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """Where the digests of two keys begin alike, the second gets another id; told again, its own."""
+    monkeypatch.setattr("heldout.ingest.draft.hashlib", SimpleNamespace(sha256=_short))
+    with drafted() as draft:
+        crane = draft.find(name="crane")[0]
+        ids = [
+            draft.change(key, NOW - at, "config", source="k8s", summary=key, targets=[crane])
+            for key, at in (("first", 2), ("second", 1), ("first", 2))
+        ]
+        assert ids[0] == ids[2] != ids[1]
+        draft.write(tmp_path / "w", now=NOW)
+    assert len(read_table(tmp_path / "w", "change_event")) == 2
+    with WorldDraft(base=tmp_path / "w") as again:
+        told = again.change("second", NOW - 1, "config", source="k8s", summary="second")
+        assert told == ids[1]
+
+
+def _short(text: bytes) -> Any:
+    """A digest that knows two values only, by the salt that the text begins with."""
+    salt = int(text.split(bytes([0x1F]))[0])
+    return SimpleNamespace(hexdigest=lambda: f"{salt:08x}" + "0" * 56)
 
 
 def test_a_world_that_cannot_be_written_leaves_the_one_before(tmp_path: Path):

@@ -6,9 +6,9 @@ import json
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any
 
+from heldout.ingest.moments import moment
 from heldout.ingest.objects import mapping, sequence
 
 LONGEST_TEXT = 2_000
@@ -178,16 +178,9 @@ def _rule(found: Mapping[str, Any], group: str) -> Rule:
 
 
 def _moment(value: Any) -> int | None:
-    """Microseconds; the year 1 and earlier mean that there is no such moment."""
-    if not isinstance(value, str) or not value.strip():
-        return None
-    text = re.sub(r"(\.\d{6})\d+", r"\1", value.strip())
-    try:
-        found = datetime.fromisoformat(text)
-    except ValueError:
-        return None
-    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found
-    return int(found.timestamp() * 1_000_000) if found.year > 1970 else None
+    """Microseconds; the year 1 means that there is no such moment."""
+    found = moment(value)
+    return found if found is not None and found > 0 else None
 
 
 def _joined(*parts: Any) -> str:

@@ -12,7 +12,7 @@ import sys
 import time
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain, pairwise
+from itertools import chain
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -20,21 +20,23 @@ from typing import Any
 from heldout.errors import IngestError
 from heldout.graph.files import read_tables, verify_world, world_meta, write_world
 from heldout.graph.ontology import KINDS, fits
-from heldout.graph.schema import OPEN_END, SOURCES, TABLES, WorldTables
+from heldout.graph.schema import SOURCES, TABLES, WorldTables
 from heldout.graph.topology import Topology
 from heldout.ingest.redaction import Redactor
 from heldout.ingest.report import Report
 from heldout.ingest.telemetry.grid import Numbers
 from heldout.ingest.telemetry.recording import COVERAGE, Line, Recording
+from heldout.ingest.timelines import Row, bounded, or_else, timeline, unbounded
 
 HISTORY = 14 * 86_400_000_000
 """How far before now a world begins at least, in microseconds."""
 
 LONGEST_SUMMARY = 300
+PLACEHOLDERS = "placeholders"
+"""In a world's remarks: how many secrets have a number in it."""
 _ROWS = ("entity", "fact", "edge", "change_event", "change_target", "change_diff", "alert",
          "data_gap")  # fmt: skip
 
-Row = dict[str, Any]
 Diff = tuple[str, str, Any, Any]
 
 
@@ -43,7 +45,8 @@ class WorldDraft:
 
     def __init__(self, *, name: str = "imported", base: Path | None = None) -> None:
         self.report = Report()
-        self.redactor = Redactor()
+        self._meta = dict(world_meta(base).meta) if base is not None else {}
+        self.redactor = Redactor(int(self._meta.get(PLACEHOLDERS, "0")))
         self.name = name
         self._rows: dict[str, list[Row]] = {table: [] for table in _ROWS}
         self._entities: dict[str, Row] = {}
@@ -55,9 +58,9 @@ class WorldDraft:
         self._targets: set[tuple[str, str]] = set()
         self._diffs: dict[tuple[str, str, str], Row] = {}
         self._alerts: dict[str, Row] = {}
+        self._ids: dict[tuple[str, str], str] = {}
         self._began: int | None = None
         self._latest: int | None = None
-        self._meta: dict[str, str] = {"imported": ""}
         self._recording = Recording(self.redactor, base)
         if base is not None:
             self._take(base)
@@ -81,11 +84,10 @@ class WorldDraft:
         """Begin with a world; what held from its beginning to its end has no bounds of its own."""
         meta = world_meta(base)
         verify_world(base, meta.digest)
-        self._meta = dict(meta.meta)
         wanted = {table: [column for column, _ in TABLES[table]] for table in _ROWS}
         for table, rows in read_tables(base, wanted).items():
             for row in rows:
-                self._keep(table, _unbounded(row, meta.start))
+                self._keep(table, unbounded(row, meta.start))
         self._began, self._latest = meta.start, meta.now
 
     def _keep(self, table: str, row: Row) -> None:
@@ -137,7 +139,7 @@ class WorldDraft:
         found = self._keys.get(key)
         if found is None:
             self.report.kinds[kind] += 1
-            found = self._id("e", self._entities, *key)
+            found = self._id("e", self._entities, "\x1f".join(key))
             self._add_entity(
                 {
                     "id": found,
@@ -158,13 +160,24 @@ class WorldDraft:
             )
         return found
 
-    def _id(self, letter: str, taken: Mapping[str, Any], *parts: str) -> str:
-        text = "\x1f".join(parts)
+    def _id(
+        self, letter: str, rows: Mapping[str, Row], key: str, told: Mapping[str, Any] | None = None
+    ) -> str:
+        """The id of what a key names: a free one, or that of a row which tells the same.
+
+        Ids are short, so that two keys may come to one: then what the rows say tells them apart,
+        and neither is lost.
+        """
+        if (letter, key) in self._ids:
+            return self._ids[letter, key]
         for salt in range(1000):
-            digest = hashlib.sha256(f"{salt}\x1f{text}".encode("utf-8", "replace")).hexdigest()
-            if f"{letter}-{digest[:8]}" not in taken:
-                return f"{letter}-{digest[:8]}"
-        raise IngestError("no id is left", where=text[:80], mend="Import less at once")
+            text = f"{salt}\x1f{key}".encode("utf-8", "replace")
+            one = f"{letter}-{hashlib.sha256(text).hexdigest()[:8]}"
+            row = rows.get(one)
+            if row is None or (told is not None and told.items() <= row.items()):
+                self._ids[letter, key] = one
+                return one
+        raise IngestError("no id is left", where=key[:80], mend="Import less at once")
 
     def find(
         self,
@@ -303,7 +316,8 @@ class WorldDraft:
 
         ``diffs`` are (entity, field, old, new); their entities are targets too.
         """
-        found = "c-" + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
+        summary = self.redactor.text(summary)[:LONGEST_SUMMARY]
+        found = self._id("c", self._changes, key, {"ts": ts, "type": type, "summary": summary})
         if found not in self._changes:
             self._changes[found] = {
                 "id": found,
@@ -316,7 +330,7 @@ class WorldDraft:
                 "pr": pr,
                 "repo": repo,
                 "commit": commit,
-                "summary": self.redactor.text(summary)[:LONGEST_SUMMARY],
+                "summary": summary,
             }
             self._seen(ts)
         self._targets.update((found, one) for one in targets)
@@ -345,7 +359,7 @@ class WorldDraft:
         state: str = "firing",
     ) -> None:
         """Add an alert; the same ``key`` is the same alert, told once."""
-        found = "a-" + hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()[:8]
+        found = self._id("a", self._alerts, key, {"ts": ts, "rule": rule})
         self._alerts[found] = {
             "id": found,
             "ts": ts,
@@ -418,7 +432,9 @@ class WorldDraft:
             table: _columns(table, rows) for table, rows in self._tables(start, at).items()
         }
         columns["metric_series"] = self._recording.names()
-        meta = {"imported": self.name, **{k: v for k, v in self._meta.items() if v}}
+        meta = {"imported": self.name} | self._meta
+        if self.redactor.last:
+            meta[PLACEHOLDERS] = str(self.redactor.last)
         tables = WorldTables(
             columns=columns, now=at, start=start, meta=meta, spool=self._recording.spool
         )
@@ -430,12 +446,12 @@ class WorldDraft:
         return {
             **self._rows,
             "entity": (
-                {**row, "first_seen": _or(row["first_seen"], start),
-                 "last_seen": _or(row["last_seen"], at)}
+                {**row, "first_seen": or_else(row["first_seen"], start),
+                 "last_seen": or_else(row["last_seen"], at)}
                 for row in self._entities.values()
             ),
-            "fact": (row for held in self._facts.values() for row in _timeline(held, start)),
-            "edge": (_bounded(row, start) for row in self._edges.values()),
+            "fact": (row for held in self._facts.values() for row in timeline(held, start)),
+            "edge": (bounded(row, start) for row in self._edges.values()),
             "change_event": self._changes.values(),
             "change_target": chain(
                 self._rows["change_target"],
@@ -454,7 +470,7 @@ class WorldDraft:
         return max(told) if told else time.time_ns() // 1000
 
     def _start(self, now: int, span: tuple[int, int] | None) -> int:
-        moments: list[int] = [_or(self._began, now), now - HISTORY]
+        moments: list[int] = [or_else(self._began, now), now - HISTORY]
         moments += [row["ts"] for row in self._changes.values()]
         moments += [row["ts"] for row in self._alerts.values()]
         moments += [row["valid_from"] for held in self._facts.values() for row in held
@@ -471,36 +487,3 @@ def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:
         for column, values in found.items():
             values.append(row[column])
     return found
-
-
-def _or(value: int | None, other: int) -> int:
-    return other if value is None else value
-
-
-def _unbounded(row: Row, start: int) -> Row:
-    """A stored row with what was not known as None again."""
-    found = dict(row)
-    if found.get("valid_from") == start:
-        found["valid_from"] = found["observed_at"] = None
-    if found.get("valid_to") == OPEN_END:
-        found["valid_to"] = None
-    if found.get("first_seen") == start:
-        found["first_seen"] = None
-    if "last_seen" in found:
-        found["last_seen"] = None
-    return found
-
-
-def _bounded(row: Row, start: int) -> Row:
-    since = _or(row["valid_from"], start)
-    until = max(_or(row["valid_to"], OPEN_END), since)
-    return {**row, "valid_from": since, "observed_at": max(_or(row["observed_at"], since), since),
-            "valid_to": until}  # fmt: skip
-
-
-def _timeline(held: Sequence[Row], start: int) -> list[Row]:
-    """What one source says of one field, in order: each value ends where the next begins."""
-    rows = sorted((_bounded(row, start) for row in held), key=lambda row: row["valid_from"])
-    for row, later in pairwise(rows):
-        row["valid_to"] = min(row["valid_to"], later["valid_from"])
-    return [row for row in rows if row["valid_to"] > row["valid_from"]]

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import UTC, datetime
 from typing import NamedTuple
 
+from heldout.ingest.moments import moment
 from heldout.ingest.objects import K8sObject, mapping
 
 
@@ -45,16 +45,8 @@ def happenings(events: Iterable[K8sObject]) -> Iterator[Happening]:
 
 
 def _moment(event: K8sObject) -> int | None:
-    series = mapping(event.body.get("series"))
-    for text in (
-        series.get("lastObservedTime"),
+    told = (
+        mapping(event.body.get("series")).get("lastObservedTime"),
         *(event.body.get(key) for key in ("lastTimestamp", "eventTime", "firstTimestamp")),
-    ):
-        if isinstance(text, str) and text:
-            try:
-                moment = datetime.fromisoformat(text)
-            except ValueError:
-                continue
-            moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-            return int(moment.timestamp()) * 1_000_000
-    return None
+    )
+    return next((found for text in told if (found := moment(text)) is not None), None)

@@ -53,11 +53,21 @@ _LAST_APPLIED = "kubectl.kubernetes.io/last-applied-configuration"
 
 
 class Redactor:
-    """Replaces secret values; ``count`` says how many replacements were made."""
+    """Replaces secret values; ``count`` says how many replacements were made.
 
-    def __init__(self) -> None:
+    Numbers go on after ``begin``: what an earlier import into the same world numbered is another
+    secret's, as far as anybody can know.
+    """
+
+    def __init__(self, begin: int = 0) -> None:
         self.count = 0
+        self._begin = begin
         self._known: dict[str, str] = {}
+
+    @property
+    def last(self) -> int:
+        """The highest number given so far."""
+        return self._begin + len(self._known)
 
     def placeholder(self, value: Any) -> str:
         """The placeholder of one value."""
@@ -67,7 +77,7 @@ class Redactor:
         self.count += 1
         if len(self._known) >= _MOST_KNOWN and text not in self._known:
             return "redacted-more"
-        return self._known.setdefault(text, f"redacted-{len(self._known) + 1:04}")
+        return self._known.setdefault(text, f"redacted-{self.last + 1:04}")
 
     def object(self, body: Mapping[str, Any], *, is_secret: bool) -> dict[str, Any]:
         """A copy of one object without secret values."""

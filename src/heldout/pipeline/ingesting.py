@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass
-from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -71,11 +70,11 @@ def moment_of(text: str) -> int | None:
     """A moment in microseconds, None for an empty text; any other is a :class:`UsageError`."""
     if not text:
         return None
-    try:
-        moment = datetime.fromisoformat(text)
-    except ValueError as error:
+    from heldout.ingest.moments import moment
+
+    found = moment(text)
+    if found is None:
         raise UsageError(
             f"'{text[:40]}' is no moment", where="--now", mend="Write it as 2026-03-04T12:00:00Z"
-        ) from error
-    moment = moment.replace(tzinfo=UTC) if moment.tzinfo is None else moment
-    return int(moment.timestamp() * 1_000_000)
+        )
+    return found

@@ -10,7 +10,8 @@ from heldout.ingest.aws.answers import Hint, hint_of, read_answer
 from heldout.ingest.aws.placing import Counts, Inventory
 from heldout.ingest.aws.recorder import items_of, read_moment
 from heldout.ingest.cloud.files import check_file, first_of, parts_of
-from heldout.ingest.cloud.joining import ChangingDraft, Estate
+from heldout.ingest.cloud.joining import Estate
+from heldout.ingest.draft import WorldDraft
 from heldout.ingest.reading import FileRecord, Outcome, Unreadable, files_of
 
 SUFFIXES = (".json", ".jsonl", ".ndjson")
@@ -25,7 +26,7 @@ class Result:
     changes: int = 0
 
 
-def import_aws(path: Path, draft: ChangingDraft, estate: Estate, *, account: str = "") -> Result:
+def import_aws(path: Path, draft: WorldDraft, estate: Estate, *, account: str = "") -> Result:
     """Read everything at ``path``; the caller finishes the estate.
 
     An answer of ``get-caller-identity`` tells the account of the answers in its folder.

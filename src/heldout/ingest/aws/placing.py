@@ -10,11 +10,12 @@ from typing import Any, NamedTuple
 from heldout.graph.reconciliation.sides import INVENTORIED
 from heldout.ingest.aws.answers import Found, Item, Listed
 from heldout.ingest.aws.recorder import Moment, record_of
-from heldout.ingest.cloud.joining import ChangingDraft, Estate, Seen
+from heldout.ingest.cloud.joining import Estate, Seen
 from heldout.ingest.cloud.origin import made_by
 from heldout.ingest.cloud.parts import LISTED_PARTS
 from heldout.ingest.cloud.record import Record, Side, generic_record, read_record, tagged_record
 from heldout.ingest.cloud.shape import by_listed, by_recorded
+from heldout.ingest.draft import WorldDraft
 
 _SOURCE = "aws"
 _TAGGED = ("ResourceTagMappingList", "TagDescriptions")
@@ -44,7 +45,7 @@ class _Kept(NamedTuple):
 class Inventory:
     """Places what runs. Recorded items are kept until all of a resource's are there."""
 
-    def __init__(self, draft: ChangingDraft, estate: Estate) -> None:
+    def __init__(self, draft: WorldDraft, estate: Estate) -> None:
         self._draft = draft
         self._estate = estate
         self._moments: defaultdict[tuple[str, str], list[_Kept]] = defaultdict(list)

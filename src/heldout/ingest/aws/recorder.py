@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from heldout.ingest.cloud.forms import pick, text
 from heldout.ingest.cloud.record import Place, Record, generic_record, read_record
 from heldout.ingest.cloud.shape import arn_parts, by_recorded
-from heldout.ingest.cloud.times import moment
+from heldout.ingest.moments import moment
 
 _LISTS = ("configurationItems", "baseConfigurationItems", "BaseConfigurationItems")
 _TEXTS = ("invokingEvent", "Message", "message")

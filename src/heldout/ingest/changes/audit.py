@@ -8,7 +8,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from heldout.ingest.changes.people import Actor, People
-from heldout.ingest.changes.record import Change, ClusterTarget, Moved, moment, object_moves
+from heldout.ingest.changes.record import Change, ClusterTarget, Moved, object_moves
+from heldout.ingest.moments import moment
 from heldout.ingest.objects import K8sObject, mapping
 from heldout.ingest.redaction import Redactor
 

@@ -8,8 +8,9 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from heldout.ingest.changes.people import Actor, People
-from heldout.ingest.changes.record import Change, CloudTarget, Moved, flat, moment
+from heldout.ingest.changes.record import Change, CloudTarget, Moved, flat
 from heldout.ingest.cloud.shape import arn_parts, shape_of_arn, shapes
+from heldout.ingest.moments import moment
 
 READS = re.compile(
     r"^(?:Get|List|Describe|Head|Lookup|Search|Scan|Query|Select|View|Check|Test|Validate|Preview"

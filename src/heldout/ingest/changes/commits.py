@@ -16,7 +16,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heldout.ingest.changes.people import People
-from heldout.ingest.changes.record import Change, ClusterTarget, Moved, Target, moment, object_moves
+from heldout.ingest.changes.record import Change, ClusterTarget, Moved, Target, object_moves
+from heldout.ingest.moments import moment
 from heldout.ingest.objects import K8sObject, objects_in
 from heldout.ingest.reading import Unreadable, parse_text
 

@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from heldout.ingest.changes.people import People
-from heldout.ingest.changes.record import Change, ClusterTarget, moment
+from heldout.ingest.changes.record import Change, ClusterTarget
+from heldout.ingest.moments import moment
 from heldout.ingest.objects import mapping, sequence
 
 

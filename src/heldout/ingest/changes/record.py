@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
 from heldout.ingest.fields import fields_of
@@ -66,22 +65,6 @@ class Change:
     commit: str = ""
     pr: str = ""
     others: Mapping[Target, tuple[Moved, ...]] = field(default_factory=dict)
-
-
-def moment(value: Any) -> int | None:
-    """A time stamp in microseconds: ISO 8601 with or without zone (then UTC), or seconds."""
-    if isinstance(value, bool):
-        return None
-    if isinstance(value, int | float):
-        return int(value * 1_000_000) if 0 < value < 4e9 else None
-    if not isinstance(value, str) or not value.strip():
-        return None
-    try:
-        found = datetime.fromisoformat(value.strip())
-    except ValueError:
-        return None
-    found = found.replace(tzinfo=UTC) if found.tzinfo is None else found
-    return int(found.timestamp() * 1_000_000)
 
 
 def flat(value: Any, prefix: str = "", depth: int = 0) -> dict[str, Any]:

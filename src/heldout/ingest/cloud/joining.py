@@ -7,85 +7,20 @@ is known of account, region, zone or cluster contradicts. An id that fits severa
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 from heldout.graph.ontology import fits
 from heldout.ingest.cloud.parts import JOINED, SETTLED, Part, Tie, Value, Whole
 from heldout.ingest.cloud.record import Identity, Place, Record, Reference, Side
 from heldout.ingest.cloud.shape import arn_parts, shapes
-from heldout.ingest.redaction import Redactor
+from heldout.ingest.draft import WorldDraft
 
 PARTS_OF = "declared_parts."
 """Begins the field of lines that a stack declares for something that it does not declare itself."""
 
 PROVENANCE: Mapping[Side, str] = {"declared": "declared", "running": "observed"}
-
-
-class Draft(Protocol):
-    """What this room needs of a world that is being drafted."""
-
-    @property
-    def redactor(self) -> Redactor: ...
-
-    def entity(
-        self,
-        kind: str,
-        external_id: str,
-        *,
-        name: str = "",
-        cluster: str = "",
-        facts: Mapping[str, Any] | None = None,
-        provenance: str = "observed",
-        confidence: float = 1.0,
-        source: str = "k8s",
-    ) -> str: ...
-
-    def fact(
-        self,
-        entity: str,
-        field: str,
-        value: Any,
-        *,
-        since: int | None = None,
-        until: int | None = None,
-        provenance: str = "observed",
-        confidence: float = 1.0,
-        source: str = "k8s",
-        change: str = "",
-    ) -> None: ...
-
-    def edge(
-        self,
-        src: str,
-        predicate: str,
-        dst: str,
-        *,
-        since: int | None = None,
-        until: int | None = None,
-        provenance: str = "observed",
-        confidence: float = 1.0,
-        source: str = "k8s",
-    ) -> None: ...
-
-
-class ChangingDraft(Draft, Protocol):
-    """A draft that also takes changes."""
-
-    def change(
-        self,
-        key: str,
-        ts: int,
-        type: str,
-        *,
-        actor: str = "",
-        actor_kind: str = "person",
-        source: str,
-        summary: str,
-        targets: Sequence[str] = (),
-        diffs: Sequence[tuple[str, str, Any, Any]] = (),
-    ) -> str: ...
 
 
 class _Known(NamedTuple):
@@ -119,7 +54,7 @@ class Seen:
 class Estate:
     """Places records in a draft; :meth:`finish` resolves what refers to what was read later."""
 
-    def __init__(self, draft: Draft) -> None:
+    def __init__(self, draft: WorldDraft) -> None:
         self._draft = draft
         self._by_arn: dict[str, str] = {}
         self._by_id: defaultdict[tuple[str, str], list[_Known]] = defaultdict(list)

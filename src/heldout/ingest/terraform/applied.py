@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from heldout.ingest.cloud.times import moment
+from heldout.ingest.moments import moment
 
 MAX_STEPS = 20_000
 

@@ -7,7 +7,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from heldout.ingest.cloud.files import check_file, first_of, parts_of
-from heldout.ingest.cloud.joining import ChangingDraft, Estate
+from heldout.ingest.cloud.joining import Estate
+from heldout.ingest.draft import WorldDraft
 from heldout.ingest.reading import FileRecord, Outcome, Unreadable, files_of
 from heldout.ingest.terraform.applied import Applied, is_apply_log, read_apply
 from heldout.ingest.terraform.document import NoDocument, read_document
@@ -26,9 +27,7 @@ class Result:
     changes: int = 0
 
 
-def import_terraform(
-    path: Path, draft: ChangingDraft, estate: Estate, *, account: str = ""
-) -> Result:
+def import_terraform(path: Path, draft: WorldDraft, estate: Estate, *, account: str = "") -> Result:
     """Read everything at ``path``; the caller finishes the estate.
 
     Files are looked at first for their lineage, so that of a stack only its newest state is read.
@@ -67,7 +66,7 @@ def import_terraform(
 class _Seen:
     """The files as a first look finds them: documents without their resources, and applies."""
 
-    def __init__(self, root: Path, draft: ChangingDraft) -> None:
+    def __init__(self, root: Path, draft: WorldDraft) -> None:
         self._root = root
         self._hide = draft.redactor.placeholder
         self.dated: list[Dated] = []
@@ -90,7 +89,7 @@ class _Seen:
             raise Unreadable("no object", str(error)) from error
 
 
-def _parts(relative: str, full: Path, draft: ChangingDraft) -> Iterator[Dated]:
+def _parts(relative: str, full: Path, draft: WorldDraft) -> Iterator[Dated]:
     for raw in parts_of(full):
         try:
             yield Dated(relative, read_document(raw, draft.redactor.placeholder))

@@ -8,9 +8,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from heldout.ingest.cloud.joining import ChangingDraft, Estate, Seen
+from heldout.ingest.cloud.joining import Estate, Seen
 from heldout.ingest.cloud.record import Identity, Place, Record
 from heldout.ingest.cloud.shape import by_declared
+from heldout.ingest.draft import WorldDraft
 from heldout.ingest.terraform.applied import Applied
 from heldout.ingest.terraform.records import (
     Read,
@@ -41,7 +42,7 @@ class Stacks:
 
     def __init__(
         self,
-        draft: ChangingDraft,
+        draft: WorldDraft,
         estate: Estate,
         root: str,
         *,

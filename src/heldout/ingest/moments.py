@@ -13,10 +13,10 @@ def moment(value: Any) -> int | None:
     """A time in microseconds UTC, from ISO text or seconds since the epoch; without a zone, UTC."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         return int(value * 1_000_000) if 0 < value < _LATEST else None
-    if not isinstance(value, str) or not value:
+    if not isinstance(value, str) or not value.strip():
         return None
     try:
-        found = datetime.fromisoformat(value)
+        found = datetime.fromisoformat(value.strip())
         found = found.replace(tzinfo=UTC) if found.tzinfo is None else found
         return int(found.timestamp() * 1_000_000)
     except (ValueError, OverflowError):
