@@ -16,6 +16,7 @@ from heldout.repair.defect import MECHANISMS, Repair
 from heldout.repair.episode import MAX_TEXT, Episode
 from heldout.repair.grade import Grade, grade
 from heldout.repair.interface import RepairInterface
+from heldout.repair.sandbox.runner import Limits, Sandbox
 from heldout.repair.tasks import tasks
 from heldout.repair.tools import TOOLS
 
@@ -247,6 +248,22 @@ def test_the_guilty_commit_is_one_among_many():
     assert twin.history.guilty == ""
     episode.close()
     twin.close()
+
+
+def test_a_machine_that_cannot_run_the_healthy_code_scores_nobody():
+    """Where even the control does not end in time the grade is none; with time the same is graded."""
+    episode = opened("template-after-cache", 4)
+    slow = Episode(episode.instance, Sandbox(limits=Limits(wall_seconds=0.001)))
+    found = grade(slow)
+    assert found.score is None
+    assert "healthy code" in found.unscored
+    text, error, _ = slow.call("run_tests", {"suite": "unit"})
+    assert error
+    assert json.loads(text)["error"] == "environment"
+    assert slow.ended == "unscored"
+    slow.close()
+    assert grade(episode).score == 0
+    episode.close()
 
 
 def test_a_healthy_task_must_not_be_repaired():

@@ -22,6 +22,8 @@ from heldout.repair.platform.records import Window
 from heldout.repair.report import IncidentReport
 from heldout.repair.sandbox.runner import Sandbox, SandboxError
 from heldout.repair.telemetry import Alert, Reading, alerts, health, readings
+from heldout.repair.tools import TOOLS
+from heldout.repair.tools.tool import Shown, ToolRefused
 from heldout.repair.tree import Workspace
 
 EndReason = Literal["", "submitted", "sla", "steps", "closed", "unscored"]
@@ -30,26 +32,6 @@ SLA_MINUTES = 90
 MAX_STEPS = 60
 MAX_TEXT = 8_192
 REFUSED_MINUTES = 1.0
-
-
-class ToolRefused(Exception):
-    """A call that does not fit; costs a step and is answered, never raised to a caller."""
-
-    def __init__(self, code: str, message: str, **more: Any) -> None:
-        super().__init__(message)
-        self.code = code
-        self.message = message
-        self.more = more
-
-
-@dataclass(frozen=True, slots=True)
-class Shown:
-    """What a tool says: plain data, the ids in it, and the simulated minutes that it took."""
-
-    data: Mapping[str, Any]
-    ids: tuple[str, ...] = ()
-    minutes: float = 1.0
-    final: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,8 +140,6 @@ class Episode:
         self, tool: str, arguments: Mapping[str, Any]
     ) -> tuple[Shown | None, dict[str, Any]]:
         """What a tool shows, or why it does not; whatever was called with whatever."""
-        from heldout.repair.tools import TOOLS
-
         found = TOOLS.get(tool)
         if found is None:
             return None, {"error": "unknown_tool", "message": "there is no such tool",

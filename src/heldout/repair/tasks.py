@@ -58,6 +58,6 @@ def task(name: str) -> Task:
     found = tasks().get(name)
     if found is None:
         raise UsageError(
-            f"there is no task '{name[:40]}'", mend="'heldout serve repair' lists them"
+            f"there is no task '{name[:40]}'", mend="heldout.repair.tasks.tasks() lists them"
         )
     return found

@@ -44,10 +44,14 @@ class CandidateBroke(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one run may take: CPU and wall seconds, bytes of memory, open files, processes."""
+    """What one run may take: CPU and wall seconds, bytes of memory, open files.
 
-    cpu_seconds: int = 20
-    wall_seconds: float = 20.0
+    A loop without an end is stopped by its CPU seconds. The wall seconds are several times as many,
+    so that a machine which is busy with other work fails nobody; they end what only waits.
+    """
+
+    cpu_seconds: int = 10
+    wall_seconds: float = 45.0
     memory_bytes: int = 1 << 30
     open_files: int = 64
 
@@ -206,7 +210,8 @@ class Sandbox:
             except (CandidateBroke, KeyError) as error:
                 self.close()
                 raise SandboxError(
-                    "the sandbox does not come up", mend="See docs/how-to/repair.md"
+                    "the sandbox does not come up",
+                    mend="It needs Linux, Python 3.11 and a process that may start others",
                 ) from error
 
     def _write(self, fd: int, value: Mapping[str, Any]) -> None:

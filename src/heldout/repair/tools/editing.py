@@ -6,10 +6,9 @@ from typing import TYPE_CHECKING, Literal
 
 from pydantic import Field
 
-from heldout.repair.episode import Shown, ToolRefused
 from heldout.repair.platform.database import QueryRefused
 from heldout.repair.platform.migrations import migrations
-from heldout.repair.tools.tool import Arguments, Tool
+from heldout.repair.tools.tool import Arguments, Nothing, Shown, Tool, ToolRefused
 from heldout.repair.tree import LineEdit
 
 if TYPE_CHECKING:
@@ -29,10 +28,6 @@ class EditLines(Arguments):
     expected: str = Field(
         default="", max_length=20_000, description="what stands there now; empty for an insert"
     )
-
-
-class Nothing(Arguments):
-    """No arguments."""
 
 
 class Rollback(Arguments):

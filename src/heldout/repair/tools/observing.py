@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING, Any
 from pydantic import Field
 
 from heldout.repair.codebase import SERVICES
-from heldout.repair.episode import Shown, ToolRefused
 from heldout.repair.platform.records import Request
-from heldout.repair.tools.tool import Arguments, Tool
+from heldout.repair.tools.tool import Arguments, Nothing, Shown, Tool, ToolRefused
 
 if TYPE_CHECKING:
     from heldout.repair.episode import Episode
@@ -31,10 +30,6 @@ class QueryMetrics(Arguments):
     """Arguments of query_metrics."""
 
     service: str = Field(max_length=60)
-
-
-class Nothing(Arguments):
-    """No arguments."""
 
 
 class QueryRows(Arguments):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from heldout.repair.episode import Shown, ToolRefused
-from heldout.repair.tools.tool import Arguments, Tool
+from heldout.repair.tools.tool import Arguments, Shown, Tool, ToolRefused
 
 if TYPE_CHECKING:
     from heldout.repair.episode import Episode

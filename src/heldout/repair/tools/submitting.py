@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from heldout.repair.episode import Shown, ToolRefused
 from heldout.repair.report import IncidentReport
-from heldout.repair.tools.tool import Arguments, Tool
+from heldout.repair.tools.tool import Arguments, Shown, Tool, ToolRefused
 
 if TYPE_CHECKING:
     from heldout.repair.episode import Episode

@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from pydantic import Field
 
-from heldout.repair.episode import Shown, ToolRefused
 from heldout.repair.suites import SUITES, rendered, run_suite
-from heldout.repair.tools.tool import Arguments, Tool
+from heldout.repair.tools.tool import Arguments, Nothing, Shown, Tool, ToolRefused
 
 if TYPE_CHECKING:
     from heldout.repair.episode import Episode
@@ -32,10 +31,6 @@ class RunTests(Arguments):
 
     suite: str = Field(description=f"one of {', '.join(SUITES)}", max_length=20)
     service: str = Field(default="", max_length=60, description="one service; empty is all")
-
-
-class Nothing(Arguments):
-    """No arguments."""
 
 
 def _run(episode: Episode, args: RunTests) -> Shown:
