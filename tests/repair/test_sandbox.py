@@ -11,7 +11,6 @@ import pytest
 from heldout.repair.sandbox import runner
 from heldout.repair.sandbox.runner import CandidateBroke, Limits, Program, Sandbox
 
-
 source = runner._source
 
 
