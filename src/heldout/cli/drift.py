@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import Annotated
 
 import typer
 
 
 def drift(
-    world: Annotated[Path, typer.Argument(metavar="WORLD", help="Folder of a world.")],
+    world: Annotated[
+        str, typer.Argument(metavar="WORLD", help="A world: a name in the project, or a folder.")
+    ],
     as_json: Annotated[bool, typer.Option("--json", help="Print everything as JSON.")] = False,
     rows: Annotated[int, typer.Option("--rows", help="Lines of each list.", min=0)] = 20,
     max_share: Annotated[
@@ -36,23 +37,23 @@ def drift(
 
     from heldout.errors import ComparisonFailed
     from heldout.graph.reconciliation import reconcile, rendered
-    from heldout.graph.world import World
+    from heldout.pipeline.ingesting import open_world
     from heldout.terminal import clean
 
-    found = reconcile(World(world))
+    found = reconcile(open_world(world))
     text = json.dumps(found.plain(), indent=1) if as_json else rendered(found, rows=rows)
     typer.echo(clean(text))
     share = found.share
     if max_share is not None and share is not None and share > max_share:
         raise ComparisonFailed(
             f"{100 * share:.1f} % of what runs is not declared, {100 * max_share:.1f} % may be",
-            where=str(world),
+            where=world,
             mend="Declare what is missing, or raise --max-share",
         )
     if fail_on_drift and found.drifted:
         raise ComparisonFailed(
             "something is not as it was declared",
-            where=str(world),
+            where=world,
             mend="Apply, or write down what runs; --json lists all of it",
         )
 

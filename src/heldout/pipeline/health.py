@@ -9,12 +9,12 @@ import time
 from pathlib import Path
 from typing import BinaryIO
 
-from heldout.errors import ConfigError, IngestError, UsageError
+from heldout.errors import IngestError, UsageError
 from heldout.graph.files import MANIFEST
 from heldout.graph.health import check_health
 from heldout.graph.scorecard import Scorecard
 from heldout.graph.world import World
-from heldout.pipeline.ingesting import world_dir
+from heldout.pipeline.ingesting import kept_world
 
 PIPE = "-"
 _BLANK = b" \t\r\n\xef\xbb\xbf"
@@ -34,9 +34,7 @@ def scorecard(target: str, *, cluster: str = "", now: int | None = None) -> Scor
                 mend="kubectl get ... -o json | heldout health -",
             )
         return _of_stream(sys.stdin.buffer, cluster, now)
-    path = Path(target)
-    if not path.exists():
-        path = _kept(target)
+    path = kept_world(target)
     if (path / MANIFEST).is_file():
         world = World(path)
         return Scorecard(target, world.graph, world.findings())
@@ -45,14 +43,6 @@ def scorecard(target: str, *, cluster: str = "", now: int | None = None) -> Scor
             "nothing is there", where=target, mend="Name a world, a file or folder of objects, or -"
         )
     return _of_objects(path, target, cluster, now)
-
-
-def _kept(name: str) -> Path:
-    """The world of that name in the project, or where nothing is."""
-    try:
-        return world_dir(name, None)
-    except ConfigError:
-        return Path(name)
 
 
 def _of_stream(stream: BinaryIO, cluster: str, now: int | None) -> Scorecard:

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from heldout.errors import IngestError, UsageError
+from heldout.errors import ConfigError, IngestError, UsageError, WorldError
 from heldout.graph.files import MANIFEST
 from heldout.settings import load_settings
 
 if TYPE_CHECKING:
+    from heldout.graph.world import World
     from heldout.ingest.importer import ImportOptions
 
 
@@ -33,6 +34,33 @@ def world_dir(into: str, project: Path | None) -> Path:
     if "/" in into or into.startswith("."):
         return Path(into)
     return load_settings(project).state / "imported" / into
+
+
+def kept_world(name: str) -> Path:
+    """The folder that a name means: itself where there is something, else a world of the project.
+
+    Where there is neither, or no project, it is the name itself, and nothing is there.
+    """
+    if Path(name).exists():
+        return Path(name)
+    try:
+        return world_dir(name, None)
+    except ConfigError:
+        return Path(name)
+
+
+def open_world(name: str) -> World:
+    """The world of a name or folder; where there is none it is a :class:`WorldError`."""
+    from heldout.graph.world import World
+
+    path = kept_world(name)
+    if not (path / MANIFEST).is_file():
+        raise WorldError(
+            "there is no world",
+            where=name,
+            mend="Name a world's folder, or one that 'heldout ingest KIND PATH --into NAME' made",
+        )
+    return World(path)
 
 
 def ingest(asked: Ingest, options: ImportOptions, project: Path | None = None) -> str:
