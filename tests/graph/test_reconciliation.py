@@ -226,7 +226,7 @@ def test_a_folder_that_is_no_world_is_one_sentence(tmp_path: Path):
     done = drift(str(tmp_path))
     assert done.returncode == 1
     assert done.stderr.count("\n") == 1
-    assert "manifest" in done.stderr
+    assert "there is no world" in done.stderr
 
 
 def test_who_looks_at_one_thing_sees_what_runs(tmp_path: Path):

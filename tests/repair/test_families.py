@@ -48,9 +48,9 @@ def check_template(sandbox: Sandbox, name: str, seed: int) -> None:
         assert failed(probed(sandbox, instance, one.name).at_fault), f"'{one.name}' passes"
 
 
-@pytest.mark.parametrize("name", SAMPLE[:2])
+@pytest.mark.parametrize("name", SAMPLE[:1])
 def test_a_wrong_repair_fails_where_the_right_one_passes(sandbox: Sandbox, name: str):
-    """Of one template each of two families: healthy silent, defect seen, right and wrong told apart."""
+    """Of one template: healthy silent, defect seen, right and wrong told apart."""
     check_template(sandbox, name, 1)
 
 
