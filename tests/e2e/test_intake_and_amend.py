@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import json
-import os
 import re
 import shutil
 from pathlib import Path
 
 import pytest
 from tests.e2e.conftest import heldout
+from tests.real import real
 
 from heldout.brain import load_brain
 from heldout.split import read_split
@@ -17,7 +17,6 @@ from heldout.store import Ledger
 from heldout.store.queries import proposals
 
 ROOT = Path(__file__).resolve().parents[2]
-REAL = Path(os.environ.get("HELDOUT_REAL_DATA", ROOT.parent / "shared" / "real"))
 
 SERVICE = """
 apiVersion: apps/v1
@@ -81,11 +80,10 @@ def test_a_grafted_world_can_be_made_again(project: Path, tmp_path: Path):
     assert "1 valid incidents" in heldout(project, "build", "--set", "grafted").stdout
 
 
+@pytest.mark.real
 def test_an_incident_is_grafted_onto_a_public_demo(project: Path):
     """The microservices demo, as its authors wrote it, carries an incident too."""
-    source = REAL / "kubernetes" / "microservices-demo" / "release"
-    if not source.is_dir():
-        pytest.skip(f"no third-party manifests at {source}")
+    source = real("kubernetes", "microservices-demo", "release")
     assert "40 objects" in graft(project, source)
 
 

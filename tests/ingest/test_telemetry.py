@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 from pathlib import Path
 from typing import Any
 
 import pytest
 from tests.graph.conformance import ask, check_conformance
+from tests.real import real
 
 from heldout.errors import IngestError
 from heldout.graph import WorldInterface, read_table
@@ -163,21 +163,13 @@ def test_a_path_where_there_is_nothing_is_an_error(importer: Importer, tmp_path:
         importer.read_into(tmp_path / "none", draft, OPTIONS)
 
 
-def real(name: str) -> Path:
-    """A folder of the real data, or skip."""
-    beside = Path(__file__).resolve().parents[2].parent / "shared" / "real"
-    folder = Path(os.environ.get("HELDOUT_REAL_DATA") or beside) / name
-    if not folder.exists():
-        pytest.skip("set HELDOUT_REAL_DATA to the folder with real sample data")
-    return folder
-
-
+@pytest.mark.real
 @pytest.mark.parametrize(
     ("traffic", "series", "calls"), [("high_traffic", 248, 47), ("low_traffic", 264 + 258, 44)]
 )
 def test_real_metrics_of_a_pet_shop(tmp_path: Path, traffic: str, series: int, calls: int):
     """Every column that has a value is a series, every edge of the graph a call, no label enters."""
-    files = imported(METRICS, real(f"petshop/{traffic}"), tmp_path / "w")
+    files = imported(METRICS, real("petshop", traffic), tmp_path / "w")
     outcomes = {one.path.rsplit("/", 1)[-1]: one.outcome for one in files}
     assert outcomes == {"graph.csv": "read", "metrics.csv": "read", "target.json": "no object"}
     assert sum(one.objects for one in files if one.path.endswith("metrics.csv")) == series
@@ -193,9 +185,10 @@ def test_real_metrics_of_a_pet_shop(tmp_path: Path, traffic: str, series: int, c
     check_conformance(tmp_path / "w")
 
 
+@pytest.mark.real
 def test_real_logs_of_an_archive(tmp_path: Path):
     """Eleven of twelve log files have times; pods and the node are found by their folders."""
-    files = imported(LOGS, real("kubernetes/insights-archive"), tmp_path / "w")
+    files = imported(LOGS, real("kubernetes", "insights-archive"), tmp_path / "w")
     read = [one for one in files if one.outcome == "read"]
     assert len(read) == 11
     assert sum(one.path.endswith(".log") for one in files) == 12
