@@ -134,6 +134,16 @@ def test_earlier_investigations_of_the_same_model_are_the_measure(
 
 
 @pytest.mark.usefixtures("counted")
+def test_an_assumed_investigation_ends_where_the_limit_is(settings: Settings):
+    """With at most 8 tool calls the plan counts 8 of the assumed 20, and tokens in proportion."""
+    few = replace(settings, limits=settings.limits.model_copy(update={"max_steps": 8}))
+    here, usual = (plan_scoring(one, None, model=REAL).stages[0].unit for one in (few, settings))
+    assert (here.calls, usual.calls) == (8, 20)
+    assert here.tokens == pytest.approx(0.4 * usual.tokens)
+    assert "assumed 8 calls, where its limit is, 60 k tokens" in here.basis
+
+
+@pytest.mark.usefixtures("counted")
 def test_a_few_earlier_ones_are_no_measure(settings: Settings, ledger: Ledger):
     """Nine are too few for a mean, and whole probes are not taken for investigations."""
     played(ledger, REAL, 9)

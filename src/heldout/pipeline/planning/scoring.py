@@ -63,6 +63,6 @@ def scoring_stages(
 ) -> tuple[Stage, ...]:
     """Playing the held-out half with every arm, and judging it where models judge."""
     count = size.incidents * (2 + len(arms)) * settings.score.repeats
-    unit = investigation(ledger, model)
+    unit = investigation(ledger, model, settings.limits.max_steps)
     played = Stage(f"the held-out half, {model}", count, count, unit, price(settings, model))
     return (played, *judged(settings, ledger, model, count))

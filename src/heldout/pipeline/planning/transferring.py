@@ -29,7 +29,8 @@ def plan_transfer(settings: Settings, ledger: Ledger | None, asked: Asked) -> Pl
     for model in lineup.models:
         own = asked.settings(plain, model)
         name = f"{model}{_look(own, ledger, model, asked.half)}"
-        stages.append(Stage(name, count, count, investigation(ledger, model), price(own, model)))
+        unit = investigation(ledger, model, own.limits.max_steps)
+        stages.append(Stage(name, count, count, unit, price(own, model)))
         stages += judged(own, ledger, model, count)
     cells = len(lineup.owners) * len(lineup.models)
     gain = minimum_detectable_gain(size.traps, alpha=float(f"{0.05 / cells:.2g}"))

@@ -100,7 +100,8 @@ def _stages(
     settings: Settings, ledger: Ledger | None, expected: _Counts, most: _Counts
 ) -> tuple[Stage, ...]:
     model, proposer = settings.models.agent, settings.models.proposer
-    paid, unit = price(settings, model), investigation(ledger, model)
+    paid = price(settings, model)
+    unit = investigation(ledger, model, settings.limits.max_steps)
     asked = probe(ledger, model) or ASSUMED_SHORT
     rows = [
         Stage("measuring train", expected.train, most.train, unit, paid),

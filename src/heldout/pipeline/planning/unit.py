@@ -56,10 +56,24 @@ ASSUMED_CALL = Unit(1, 4_000, 0, 1_500, "a proposer's call: assumed 4 k tokens i
 ASSUMED_JUDGED = Unit(1, 3_000, 0, 600, "a verdict by a model: assumed 3 k tokens in, 600 out")
 
 
-def investigation(ledger: Ledger | None, model: str) -> Unit:
-    """One whole investigation by a model."""
+def investigation(ledger: Ledger | None, model: str, max_steps: int) -> Unit:
+    """One whole investigation by a model, of ``max_steps`` tool calls at most."""
     spent = _sum(cost(ledger, model=model, purpose=one) for one in WHOLE) if ledger else NOTHING
-    return _mean(spent, spent.investigations, f"an investigation by {model}") or ASSUMED
+    known = _mean(spent, spent.investigations, f"an investigation by {model}")
+    return known or _assumed(max_steps)
+
+
+def _assumed(max_steps: int) -> Unit:
+    """What nobody measured; a lower limit bounds calls, and tokens in proportion."""
+    if max_steps >= ASSUMED.calls:
+        return ASSUMED
+    share = max_steps / ASSUMED.calls
+    read, written = share * ASSUMED.input_tokens, share * ASSUMED.output_tokens
+    said = (
+        f"an investigation: assumed {max_steps} calls, where its limit is, "
+        f"{read / 1000:.0f} k tokens in and none of them cached, {written / 1000:.1f} k out"
+    )
+    return Unit(max_steps, read, 0, written, said)
 
 
 def probe(ledger: Ledger | None, model: str) -> Unit | None:
