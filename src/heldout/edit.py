@@ -130,9 +130,13 @@ def _apply(brain: Brain, op: Op) -> Brain:
     files = brain.all_files()
     if ".." in op.file.split("/") or op.file.startswith("/"):
         raise EditError(f"'{op.file}' leads out of the brain", mend="Name a file of the brain")
-    if op.file not in files and not (_new_overlay(op.file) and op.action == "append"):
+    if op.file not in files and not _new_overlay(op.file):
         raise EditError(
             f"the brain has no file '{op.file}'", mend=f"It has: {', '.join(sorted(files))}"
+        )
+    if op.file not in files and op.action != "append":
+        raise EditError(
+            f"'{op.file}' has no lines yet", mend="Use append, which makes it; it takes no anchor"
         )
     if not brain.editable(op.file):
         raise EditError(f"'{op.file}' is frozen", mend="Edit a file that is tuned")
@@ -144,8 +148,12 @@ def _apply(brain: Brain, op: Op) -> Brain:
         if op.file not in files and added[0].strip() != APPEND:
             lines = [APPEND, ""]
         return brain.with_file(op.file, normalise("\n".join([*lines, *added])))
+    if not op.anchor.strip():
+        raise EditError(
+            f"{op.action} without an anchor", where=op.file, mend="Use one whole, unique line"
+        )
     places = [i for i, line in enumerate(lines) if line.strip() == op.anchor.strip()]
-    if not op.anchor.strip() or len(places) != 1:
+    if len(places) != 1:
         found = f"{len(places)} times" if places else "nowhere"
         raise EditError(
             f"the anchor line is found {found}", where=op.file, mend="Use one whole, unique line"

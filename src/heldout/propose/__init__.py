@@ -10,7 +10,7 @@ from heldout.propose.clusters import (
     unread,
 )
 from heldout.propose.digest import digest
-from heldout.propose.drafts import apply_draft, target_file
+from heldout.propose.drafts import apply_draft, placed, target_file
 from heldout.propose.memory import Rejected, remembered
 from heldout.propose.recall import Recalled, recall
 from heldout.propose.redact import Redactor, redactor_for
@@ -41,6 +41,7 @@ __all__ = [
     "merged",
     "next_cluster",
     "no_shortening",
+    "placed",
     "readable_files",
     "recall",
     "redactor_for",

@@ -17,6 +17,7 @@ from heldout.propose import (
     Cluster,
     Request,
     apply_draft,
+    placed,
     readable_files,
     remembered,
     strategy,
@@ -100,6 +101,7 @@ async def admit(
     """
     tries = job.options.gate_tries
     for attempt in range(tries):
+        edit = placed(state.brain, edit, job.target_file)
         stem = f"round/{state.round}/{number}/{attempt}"
         job.log.record(
             Entry(f"{stem}/drafted", "drafted", edit.id, state.round), {"edit": edit.plain()}
