@@ -100,7 +100,7 @@ def canary_hashes(settings: Settings, access: HeldoutAccess) -> dict[str, Side]:
     """The hash of every canary with its half; one that stands in both counts as train."""
     sides: dict[str, Side] = {}
     order: tuple[Side, ...] = ("test", "train")
-    folders = sorted(path.parent for path in settings.datasets.glob("*/split.toml"))
+    folders = [one for one in settings.set_folders() if (one / "split.toml").is_file()]
     for side in order:
         for folder in folders:
             for spec in read_specs(folder, side, access):

@@ -53,6 +53,8 @@ class Submission:
     ruled_out: tuple[str, ...] = ()
     unavailable_sources: tuple[str, ...] = ()
     recommended_fix: str = ""
+    alternatives: tuple[str, ...] = ()
+    """Entities suspected next, likeliest first. The verdict never counts them."""
     complete: bool = field(default=True)
     """False when the investigation ended on a limit and this is what there was."""
 

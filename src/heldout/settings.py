@@ -303,6 +303,22 @@ class Settings:
         return self.root / "datasets"
 
     @property
+    def imported_sets(self) -> Path:
+        """Sets that were imported: other people's material, never in version control."""
+        return self.state / "sets"
+
+    def set_folders(self) -> list[Path]:
+        """The folder of every set, by name: one's own, then the imported ones."""
+        own = [path for path in self.datasets.glob("*") if path.is_dir()]
+        names = {path.name for path in own}
+        imported = [
+            path
+            for path in self.imported_sets.glob("*")
+            if path.is_dir() and path.name not in names
+        ]
+        return [*sorted(own), *sorted(imported)]
+
+    @property
     def state(self) -> Path:
         """Everything made at run time; never in version control."""
         return self.root / ".heldout"
@@ -344,13 +360,14 @@ class Settings:
                 f"'{name}' cannot name a set",
                 mend="Use lower-case letters, digits, '-' and '_', a letter first",
             )
-        return self.datasets / name
+        own, imported = self.datasets / name, self.imported_sets / name
+        return imported if imported.is_dir() and not own.is_dir() else own
 
     def set_dir(self, name: str | None = None) -> Path:
         """The folder of one set; a missing one is a :class:`ConfigError`."""
         path = self.set_path(name or self.set)
         if not path.is_dir():
-            known = sorted(p.name for p in self.datasets.glob("*") if p.is_dir())
+            known = [folder.name for folder in self.set_folders()]
             raise ConfigError(
                 f"there is no set '{path.name}'",
                 where=str(self.datasets),

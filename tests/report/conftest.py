@@ -52,6 +52,7 @@ class Case:
     is_trap: bool
     family: str = "pool"
     traps: tuple[str, ...] = ("latent",)
+    origin: str = "simulated"
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,7 @@ def _all_specs(directory: Path, access: HeldoutAccess) -> list[Spec]:
 
 def known_sets(settings: Settings) -> list[str]:
     """The frozen sets of a project, by name."""
-    return sorted(path.parent.name for path in settings.datasets.glob("*/split.toml"))
+    return [path.name for path in settings.set_folders() if (path / "split.toml").is_file()]
 
 
 @dataclass(slots=True)

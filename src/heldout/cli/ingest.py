@@ -11,10 +11,15 @@ from heldout.cli.options import Project
 
 KINDS = "alerts, aws, changes, kubernetes, logs, metrics, terraform"
 """Named here so that the help needs to load none of them; a test holds it to what there is."""
+CASES = "opensre"
+"""The kinds that hold incidents."""
 
 
 def ingest(
-    kind: Annotated[str, typer.Argument(help=f"What the material is: {KINDS}.")],
+    kind: Annotated[
+        str,
+        typer.Argument(help=f"What the material is: {KINDS}; with incidents: {CASES}."),
+    ],
     path: Annotated[Path, typer.Argument(help="File or folder.")],
     into: Annotated[
         str,
@@ -23,6 +28,15 @@ def ingest(
             metavar="WORLD",
             help="Keep it as a world: a name in the project, or a folder; one that is there "
             "already is added to.",
+        ),
+    ] = "",
+    into_set: Annotated[
+        str,
+        typer.Option(
+            "--into-set",
+            metavar="SET",
+            help="Of material that holds incidents: keep them as a set, all of it held out or "
+            "halved by cause.",
         ),
     ] = "",
     strict: Annotated[
@@ -93,7 +107,7 @@ def ingest(
         strict=strict,
         names=names,
     )
-    typer.echo(clean(run(Ingest(kind, path, into, as_json), options, project)))
+    typer.echo(clean(run(Ingest(kind, path, into, into_set, as_json), options, project)))
 
 
 def register(app: typer.Typer) -> None:

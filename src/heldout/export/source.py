@@ -118,7 +118,7 @@ class Source:
 
 def held_out_incidents(settings: Settings) -> frozenset[str]:
     """The incidents on the held-out side of any set of the project, retired sets included."""
-    folders = [path.parent for path in settings.datasets.glob("*/split.toml")]
+    folders = [one for one in settings.set_folders() if (one / "split.toml").is_file()]
     return frozenset(one for folder in folders for one in read_split(folder).test)
 
 

@@ -256,7 +256,12 @@ def generous_judge(submission: Submission, case: Case) -> bool:
 
     A truth that was altered is a SpecError, before money is spent.
     """
-    return points_at_cause(submission, read_truth(case.truth_file, digest=case.truth_digest))
+    truth = read_truth(case.truth_file, digest=case.truth_digest)
+    if case.is_trap and not truth.accepted_changes:
+        # A recorded fault without a recorded change: pointing at no change says nothing of it.
+        held = judge_exact(submission, truth).criteria
+        return bool(held["entity"] and held["change"] and held["not_near_miss"])
+    return points_at_cause(submission, truth)
 
 
 def points_at_cause(submission: Submission, truth: Truth) -> bool:

@@ -61,10 +61,9 @@ class Source:
 
 
 def read_sources(settings: Settings, access: HeldoutAccess) -> tuple[Source, ...]:
-    """Every incident of every set under ``datasets/``; whatever is missing is a GateError."""
+    """Every incident of every set, imported ones too; whatever is missing is a GateError."""
     sources: list[Source] = []
-    folders = sorted(settings.datasets.glob("*")) if settings.datasets.is_dir() else []
-    for folder in folders:
+    for folder in settings.set_folders():
         if not (folder / "split.toml").is_file():
             if any(folder.glob("specs/*.toml")):
                 raise GateError(
@@ -116,8 +115,8 @@ def _set_sources(settings: Settings, folder: Path, access: HeldoutAccess) -> lis
 def fingerprint(settings: Settings) -> str:
     """A cheap hash over names, sizes and times of every set's files: has anything changed?"""
     digest = hashlib.sha256()
-    for folder in ("datasets", "checkers"):
-        for path in sorted((settings.root / folder).rglob("*")):
+    for folder in (settings.datasets, settings.imported_sets, settings.checkers):
+        for path in sorted(folder.rglob("*")):
             if path.is_file() and path.suffix in {".toml", ".md", ".py", ""}:
                 stat = path.stat()
                 digest.update(f"{path}\0{stat.st_size}\0{stat.st_mtime_ns}\n".encode())

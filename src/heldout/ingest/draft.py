@@ -206,6 +206,14 @@ class WorldDraft:
         """The kind of an entity."""
         return str(self._entities[entity]["kind"])
 
+    def title(self, entity: str) -> str:
+        """The name of an entity."""
+        return str(self._entities[entity]["name"])
+
+    def changes(self) -> dict[str, str]:
+        """The id of each change by its summary; of several that say the same, the last one's."""
+        return {str(row["summary"]): one for one, row in self._changes.items()}
+
     def namespace(self, entity: str) -> str:
         """The namespace of an entity, empty where none is known."""
         found = self.value(entity, "namespace")
@@ -426,7 +434,7 @@ class WorldDraft:
                 mend="Read the report: it says what became of each file",
             )
         span = self._recording.spool.span
-        at = self._now(now, span)
+        at = self._now(now)
         start = self._start(at, span)
         columns: dict[str, Any] = {
             table: _columns(table, rows) for table, rows in self._tables(start, at).items()
@@ -463,11 +471,17 @@ class WorldDraft:
             "data_gap": [*self._rows["data_gap"], *self._recording.gaps(start, at)],
         }  # fmt: skip
 
-    def _now(self, now: int | None, span: tuple[int, int] | None) -> int:
+    @property
+    def latest(self) -> int | None:
+        """The latest moment that anything tells of, in microseconds."""
+        span = self._recording.spool.span
+        told = [one for one in (self._latest, span[1] if span else None) if one is not None]
+        return max(told, default=None)
+
+    def _now(self, now: int | None) -> int:
         if now is not None:
             return now
-        told = [one for one in (self._latest, span[1] if span else None) if one is not None]
-        return max(told) if told else time.time_ns() // 1000
+        return self.latest if self.latest is not None else time.time_ns() // 1000
 
     def _start(self, now: int, span: tuple[int, int] | None) -> int:
         moments: list[int] = [or_else(self._began, now), now - HISTORY]

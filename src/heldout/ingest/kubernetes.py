@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -41,33 +40,45 @@ def read(path: Path, redactor: Redactor | None = None) -> Imported:
     """
     redactor = redactor or Redactor()
     records: list[FileRecord] = []
+    listed: Listed = {}
+
+    def found() -> Iterator[K8sObject]:
+        for relative, full in files_of(path):
+            record, objects = _read_file(relative, full, path, redactor, listed)
+            records.append(record)
+            yield from objects
+
+    name = path.stem if path.is_file() else path.resolve().name
+    imported = of_objects(found(), name=name, listed=listed)
+    imported.report.files = records
+    imported.report.redacted = redactor.count
+    return imported
+
+
+def of_objects(
+    objects: Iterable[K8sObject], *, name: str, listed: Listed | None = None
+) -> Imported:
+    """An import of objects that were read already; of one told twice that with a status counts."""
     kept: dict[Identity, K8sObject] = {}
     events: list[K8sObject] = []
-    kinds: Counter[str] = Counter()
-    unknown: Counter[str] = Counter()
-    listed: Listed = {}
-    repeated = 0
-    for relative, full in files_of(path):
-        record, objects = _read_file(relative, full, path, redactor, listed)
-        records.append(record)
-        for item in objects:
-            kinds[item.kind] += 1
-            if not item.is_known:
-                unknown[item.kind] += 1
-            if item.kind == "Event":
-                events.append(item)
-                continue
-            known = kept.get(identity(item))
-            if known is None or (item.status and not known.status):
-                kept[identity(item)] = item
-            repeated += known is not None
-    report = Report(records, kinds, unknown, redacted=redactor.count, repeated=repeated)
+    report = Report()
+    for item in objects:
+        report.kinds[item.kind] += 1
+        if not item.is_known:
+            report.unknown_kinds[item.kind] += 1
+        if item.kind == "Event":
+            events.append(item)
+            continue
+        known = kept.get(identity(item))
+        if known is None or (item.status and not known.status):
+            kept[identity(item)] = item
+        report.repeated += known is not None
     return Imported(
         objects=(*kept.values(), *events),
         edges=references(kept),
         report=report,
-        name=path.stem if path.is_file() else path.resolve().name,
-        listed=listed,
+        name=name,
+        listed=listed if listed is not None else {},
         by_identity=kept,
     )
 

@@ -18,11 +18,15 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Ingest:
-    """What to read and where to: ``into`` is a folder, a name in the project, or empty."""
+    """What to read and where to: ``into`` is a folder, a name in the project, or empty.
+
+    ``into_set`` is the set that material which holds incidents is kept as.
+    """
 
     kind: str
     path: Path
     into: str = ""
+    into_set: str = ""
     as_json: bool = False
 
 
@@ -69,12 +73,20 @@ def ingest(asked: Ingest, options: ImportOptions, project: Path | None = None) -
     An existing world is read first and written anew as a whole; an import that fails leaves it as
     it was.
     """
+    from heldout.ingest.cases.case import case_importers
     from heldout.ingest.draft import WorldDraft
     from heldout.ingest.importer import importer
 
-    one = importer(asked.kind)
     if not asked.path.exists():
         raise IngestError("nothing is there", where=str(asked.path), mend="Name a file or a folder")
+    if asked.kind in case_importers():
+        return _ingest_cases(asked, options, project)
+    if asked.into_set:
+        raise UsageError(
+            f"'{asked.kind[:40]}' makes a world and no incidents",
+            mend=f"Say --into WORLD; incidents come from: {', '.join(case_importers())}",
+        )
+    one = importer(asked.kind)
     directory = world_dir(asked.into, project) if asked.into else None
     base = directory if directory is not None and (directory / MANIFEST).is_file() else None
     name = directory.name if directory is not None else asked.path.resolve().name
@@ -92,6 +104,30 @@ def ingest(asked: Ingest, options: ImportOptions, project: Path | None = None) -
         return "\n".join([*lines, "Nothing was written; --into WORLD keeps it as a world"])
     what = "added to" if base is not None else "written as"
     return "\n".join([*lines, f"{what} world {directory} ({digest[:12]})"])
+
+
+def _ingest_cases(asked: Ingest, options: ImportOptions, project: Path | None) -> str:
+    """Recorded incidents into a set of the project; what to tell."""
+    from heldout.build.recorded import record_set
+    from heldout.ingest.cases.case import case_importer
+    from heldout.split import HeldoutAccess, declare_process
+
+    if asked.into or not asked.into_set:
+        raise UsageError(
+            f"'{asked.kind}' holds incidents, which are kept as a set",
+            mend="Say --into-set SET instead of --into",
+        )
+    declare_process("build")
+    settings = load_settings(project)
+    done = record_set(
+        settings, asked.into_set, case_importer(asked.kind), asked.path, options, HeldoutAccess()
+    )
+    if asked.as_json:
+        plain = {name: getattr(done, name) for name in ("name", "train", "test", "kinds", "notes")}
+        skipped = [{"case": one.key, "reason": one.reason} for one in done.skipped]
+        return json.dumps(plain | {"skipped": skipped, "redacted": done.redacted}, indent=1)
+    score = f"heldout score --set {done.name} --before BRAIN --after BRAIN"
+    return "\n".join([*done.lines(), f"next: {score}"])
 
 
 def moment_of(text: str) -> int | None:

@@ -153,7 +153,9 @@ def _notes(score: Score, outside: Score | None, lines: list[ArmLine]) -> list[st
     if any(line.unseen != DASH for line in lines):
         notes.append("Unseen: traps of a family, or with a trap, that the train half has none of.")
     notes.append(
-        "Outside: no set from outside was scored for these brains and this model."
+        f"Outside: this set itself; {score.evidence.outside} incidents recorded elsewhere."
+        if score.evidence.outside
+        else "Outside: no set from outside was scored for these brains and this model."
         if outside is None
         else f"Outside: set {visible(outside.set, 60)}, score {outside.score}, look "
         f"{outside.looks.number}; {outside.evidence.outside} incidents recorded elsewhere."

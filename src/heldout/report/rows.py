@@ -9,6 +9,7 @@ from heldout.compare.text import change, share
 from heldout.report.data import OpView
 from heldout.score import Score
 from heldout.score.arms import ARMS
+from heldout.score.ranking import FIRST
 from heldout.stats import Interval
 
 ARM_NOTES = {name: arm.what for name, arm in ARMS.items()}
@@ -107,6 +108,7 @@ def worked_rows(score: Score) -> list[tuple[str, str, str, str]]:
         ("ended on a limit", x.limits, x.investigations, y.limits, y.investigations),
     ]  # fmt: skip
     result = [(name, share(o, m), share(w, n), "") for name, o, m, w, n in rows]
+    result += ranked_rows(score)
     result += [
         ("tool calls per run", f"{a.steps:.1f}", f"{b.steps:.1f}", change(a.steps, b.steps)),
         ("tokens per run", thousands(round(a.tokens)), thousands(round(b.tokens)),
@@ -115,6 +117,18 @@ def worked_rows(score: Score) -> list[tuple[str, str, str, str]]:
         ("seconds per run", f"{a.seconds:.2f}", f"{b.seconds:.2f}", change(a.seconds, b.seconds)),
     ]  # fmt: skip
     return result
+
+
+def ranked_rows(score: Score) -> list[tuple[str, str, str, str]]:
+    """Where answers name further suspects: how often the right one is among the first k."""
+    x, y = score.ranked.get("before"), score.ranked.get("after")
+    if x is None or y is None or not x.listed + y.listed:
+        return []
+    return [
+        (f"entity at fault among the first {k} named (AC@{k}, exploratory)",
+         share(x.right[k], x.answers), share(y.right[k], y.answers), "")
+        for k in FIRST
+    ]  # fmt: skip
 
 
 def ordered_arms(score: Score) -> list[str]:

@@ -36,6 +36,7 @@ from heldout.score.clearance import Clearance, Gate, clear, clearance_of
 from heldout.score.looks import Looks, choose, looks_of
 from heldout.score.means import require_means, require_month
 from heldout.score.progress import Merged, OnProgress, Progress
+from heldout.score.ranking import ranked
 from heldout.score.request import ScoreRequest, asked_of, endpoint, endpoint_hash
 from heldout.score.result import Score
 from heldout.score.supplying import lined_up, train_of
@@ -359,9 +360,10 @@ def _material(
 ) -> Material:
     outcomes = [one for result in results for one in result.outcomes]
     plan = opening.plans[0]
-    directory = settings.datasets / plan.set
-    train = read_specs(directory, "train") if (directory / "split.toml").is_file() else ()
-    test = read_specs(directory, "test", access) if train else ()
+    directory = settings.set_path(plan.set)
+    frozen = (directory / "split.toml").is_file()
+    train = read_specs(directory, "train") if frozen else ()
+    test = read_specs(directory, "test", access) if frozen else ()
     return Material(
         cases=opening.cases,
         outcomes=final_outcomes(outcomes),
@@ -442,6 +444,7 @@ def _result(
         cpu_seconds=0.0,
         usd=None if None in prices else sum(price or 0.0 for price in prices),
         clearance=opening.clearance,
+        ranked=ranked(opening.cases, material.outcomes),
         table=arm_rows(material, looks=opening.looks.number, margin=settings.score.harm_margin),
     )
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cache
 from typing import Any, Literal
 
@@ -15,6 +15,7 @@ from heldout.errors import StoreError
 from heldout.floors import Floor
 from heldout.score.clearance import Clearance
 from heldout.score.looks import Looks
+from heldout.score.ranking import Ranked
 from heldout.stats import DetectableGain, Harm
 
 Word = Literal["gain", "mechanism shown", "no gain shown", "harm", "indecisive"]
@@ -107,6 +108,8 @@ class IncidentResult:
     cell: str
     passes: Mapping[str, int]
     valid: Mapping[str, int]
+    material: str = ""
+    """Its class as evidence: own generator, grafted or outside; empty in old scores."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,6 +186,8 @@ class Score:
     """What the gate said of the brain after, ``None`` where none was asked."""
     table: tuple[ArmRow, ...] = ()
     """Every arm side by side: before first, the change last."""
+    ranked: Mapping[str, Ranked] = field(default_factory=dict)
+    """Exploratory: how often each arm has the entity at fault among the first that it names."""
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the ledger."""

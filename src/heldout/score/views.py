@@ -24,6 +24,7 @@ from heldout.stats import (
     harm_verdict,
     outcome,
 )
+from heldout.truth.specs import MATERIAL
 
 
 @dataclass(frozen=True, slots=True)
@@ -227,6 +228,7 @@ def incident_results(
     }
     trap = set(material.ids(trap=True))
     new = set(fresh)
+    classes = {case.incident.id: MATERIAL[case.origin] for case in material.cases}
     return tuple(
         IncidentResult(
             incident=name,
@@ -235,6 +237,7 @@ def incident_results(
             cell=cells.get(name, "unpaired"),
             passes={arm: counts[name].passes for arm, counts in counted.items()},
             valid={arm: counts[name].valid for arm, counts in counted.items()},
+            material=classes[name],
         )
         for name in order
     )

@@ -217,6 +217,10 @@ TOOLS: tuple[Tool, ...] = (
             texts("ruled_out", "Ids or names of what was suspected and is innocent."),
             texts("unavailable_sources", "Sources that could not be consulted."),
             text("recommended_fix", "What to do."),
+            texts(
+                "alternatives",
+                "Ids of up to 4 entities suspected next, likeliest first; not part of the verdict.",
+            ),
         ),
         paged=False,
     ),

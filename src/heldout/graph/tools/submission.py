@@ -13,6 +13,7 @@ from heldout.interface import Submission
 
 _NONE = frozenset({"", "none", "null", "n/a", "no change", "nothing"})
 _LONGEST = 4_000
+_SUSPECTS = 4
 
 
 def read_submission(given: Any) -> Submission:
@@ -40,6 +41,7 @@ def read_submission(given: Any) -> Submission:
         ruled_out=_items("ruled_out", given.get("ruled_out")),
         unavailable_sources=_items("unavailable_sources", given.get("unavailable_sources")),
         recommended_fix=_prose(given.get("recommended_fix")),
+        alternatives=_items("alternatives", given.get("alternatives"), ids=True)[:_SUSPECTS],
     )
 
 

@@ -1,0 +1,1 @@
+"""One file for each source of recorded incidents; ``CASES`` is what reads it."""
