@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from pydantic import ValidationError
@@ -23,7 +23,7 @@ from heldout.repair.report import IncidentReport
 from heldout.repair.sandbox.runner import Sandbox, SandboxError
 from heldout.repair.telemetry import Alert, Reading, alerts, health, readings
 from heldout.repair.tools import TOOLS
-from heldout.repair.tools.tool import Shown, ToolRefused
+from heldout.repair.tools.tool import Shown, Tool, ToolRefused
 from heldout.repair.tree import Workspace
 
 EndReason = Literal["", "submitted", "sla", "steps", "closed", "unscored"]
@@ -48,6 +48,19 @@ class Step:
     chain: str
 
 
+def beginning(instance: Instance) -> str:
+    """What the first step of a task is chained to."""
+    name, seed, tree = instance.template.name, instance.seed, instance.tree().digest
+    return hashlib.sha256(f"{name}\0{seed}\0{tree}".encode()).hexdigest()
+
+
+def linked(before: str, step: Step) -> str:
+    """The chain after a step: over the one before and everything that the record says of it."""
+    said = [before, step.number, step.tool, step.arguments, step.text, step.is_error]
+    link = json.dumps([*said, step.minute, step.tree], sort_keys=True)
+    return hashlib.sha256(link.encode()).hexdigest()
+
+
 @dataclass(slots=True)
 class View:
     """A replayed window as dashboards show it."""
@@ -59,12 +72,17 @@ class View:
 
 @dataclass
 class Episode:
-    """One task under way. Not to be shared between threads; close it when done."""
+    """One task under way. Not to be shared between threads; close it when done.
+
+    ``watch`` is called after every recorded step; what it learns is never part of an answer.
+    """
 
     instance: Instance
     sandbox: Sandbox
     sla_minutes: float = SLA_MINUTES
     max_steps: int = MAX_STEPS
+    tools: Mapping[str, Tool] = field(default_factory=lambda: TOOLS)
+    watch: Callable[[Episode], None] | None = None
     minute: float = field(default=0.0, init=False)
     steps: list[Step] = field(default_factory=list, init=False)
     ended: EndReason = field(default="", init=False)
@@ -82,9 +100,7 @@ class Episode:
         self.workspace = Workspace(tree, editable(tree))
         self.history: History = history(self.instance)
         self._views: dict[tuple[str, str, bool], View] = {}
-        self._chain = hashlib.sha256(
-            f"{self.instance.template.name}\0{self.instance.seed}\0{tree.digest}".encode()
-        ).hexdigest()
+        self._chain = beginning(self.instance)
 
     def state(self) -> State:
         """Database, cache and settings as they are after what was done so far."""
@@ -134,16 +150,18 @@ class Episode:
         self.shown.update(ids)
         self._record(tool, arguments, text, shown is None)
         self._end_if_due(shown)
+        if self.watch is not None:
+            self.watch(self)
         return text, shown is None, ids
 
     def _answered(
         self, tool: str, arguments: Mapping[str, Any]
     ) -> tuple[Shown | None, dict[str, Any]]:
         """What a tool shows, or why it does not; whatever was called with whatever."""
-        found = TOOLS.get(tool)
+        found = self.tools.get(tool)
         if found is None:
             return None, {"error": "unknown_tool", "message": "there is no such tool",
-                          "known": sorted(TOOLS)}  # fmt: skip
+                          "known": sorted(self.tools)}  # fmt: skip
         try:
             return found.run(self, found.arguments.model_validate(dict(arguments))), {}
         except ToolRefused as refused:
@@ -173,12 +191,10 @@ class Episode:
 
     def _record(self, tool: str, arguments: Mapping[str, Any], text: str, error: bool) -> None:
         plain = json.loads(json.dumps(dict(arguments), default=str))
-        tree = self.workspace.tree.digest
-        link = json.dumps([self._chain, tool, plain, text, tree], sort_keys=True)
-        self._chain = hashlib.sha256(link.encode()).hexdigest()
-        self.steps.append(
-            Step(len(self.steps) + 1, tool, plain, text, error, self.minute, tree, self._chain)
-        )
+        tree, number = self.workspace.tree.digest, len(self.steps) + 1
+        step = Step(number, tool, plain, text, error, self.minute, tree, "")
+        self._chain = linked(self._chain, step)
+        self.steps.append(replace(step, chain=self._chain))
 
     def _end_if_due(self, shown: Shown | None) -> None:
         if self.ended:
