@@ -130,9 +130,10 @@ class TuneSettings(_Strict):
     )
     confirm_repeats: int = Field(default=2, ge=1, description="fresh repeats before a proposal")
     max_added_lines: int = Field(default=60, ge=1, description="lines that a job may add")
-    strategy: Literal["reflect", "blind", "gepa"] = Field(
+    strategy: Literal["reflect", "lines", "blind", "gepa"] = Field(
         default="reflect",
-        description="how edits are proposed; blind sees no failure, gepa searches",
+        description="how edits are proposed; lines asks a small model for sentences only, blind "
+        "sees no failure, gepa searches",
     )
     max_metric_calls: int = Field(
         default=400, ge=1, description="investigations that the search of strategy gepa may spend"

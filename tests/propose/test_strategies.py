@@ -16,6 +16,7 @@ def test_every_strategy_says_whether_it_reads_failures() -> None:
     """Only the placebo does not."""
     assert {name: one.reads_failures for name, one in STRATEGIES.items()} == {
         "reflect": True,
+        "lines": True,
         "blind": False,
         "gepa": True,
     }

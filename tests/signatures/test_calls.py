@@ -21,6 +21,7 @@ from heldout.signatures import (
     diagnosis_from_plain,
     propose,
     propose_blind,
+    propose_lines,
     revise,
 )
 
@@ -229,3 +230,26 @@ def test_shortening_gives_an_edit_or_says_that_there_is_none(
     assert (answer.value is None) == bool(failure)
     assert failure in answer.failure
     assert answer.spent.calls == 1
+
+
+def test_a_small_proposer_is_asked_for_sentences_and_place_is_decided_here(client: Any) -> None:
+    """Each rule becomes one appended line, without its bullet, doubles and empty ones left out."""
+    said = {"rules": ["1. Look back a week.", "- Look back a week.", " ", "Compare two\nmembers."]}
+    fake = client([json.dumps(said)])
+    answer = asyncio.run(
+        propose_lines(
+            fake, target_file="overlays/models/m/method.md", behaviour="fleet: it compared nothing",
+            failures=["It looked at one member."], candidates=3,
+        )
+    )  # fmt: skip
+    assert answer.value is not None
+    assert [one.ops for one in answer.value] == [
+        (Op("overlays/models/m/method.md", "append", "", text),)
+        for text in ("- Look back a week.", "- Compare two members.")
+    ]
+    none = asyncio.run(
+        propose_lines(client([json.dumps({"rules": [" "]})]), target_file="f.md", behaviour="x",
+                      failures=[])
+    )  # fmt: skip
+    assert none.value is None
+    assert "no sentence" in none.failure

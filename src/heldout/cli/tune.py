@@ -25,7 +25,10 @@ def tune(
     ] = "overlay",
     strategy: Annotated[
         str,
-        typer.Option("--strategy", help="How to propose: reflect, blind (the placebo) or gepa."),
+        typer.Option(
+            "--strategy",
+            help="How to propose: reflect, lines (for a small model), blind (the placebo) or gepa.",
+        ),
     ] = "",
     repeats: Annotated[
         int | None, typer.Option("--repeats", help="Investigations per incident.")

@@ -38,7 +38,7 @@ class Job(BaseModel):
     rounds: int | None = Field(
         default=None, ge=1, le=100, description="rounds of proposals at most"
     )
-    strategy: Literal["", "reflect", "blind", "gepa"] = Field(
+    strategy: Literal["", "reflect", "lines", "blind", "gepa"] = Field(
         default="", description="how edits are proposed; default: heldout.toml's"
     )
     max_usd: float | None = Field(default=None, gt=0, description="USD of the whole job")

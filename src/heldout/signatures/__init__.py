@@ -5,6 +5,7 @@ from heldout.signatures.calls import (
     diagnose,
     propose,
     propose_blind,
+    propose_lines,
     review_lines,
     revise,
 )
@@ -33,6 +34,7 @@ __all__ = [
     "diagnosis_from_plain",
     "propose",
     "propose_blind",
+    "propose_lines",
     "read_report",
     "review_lines",
     "revise",

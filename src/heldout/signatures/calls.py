@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from heldout.edit import Edit, edit_from_plain
+from heldout.edit import Edit, Op, edit_from_plain
 from heldout.errors import EditError
 from heldout.signatures.engine import Client, ask
 from heldout.signatures.records import BEHAVIOURS, QUESTIONS, Answered, Diagnosis, LineReview
 
 MAX_TEXT = 600
 """Longest free text that is kept of a model's answer, in characters."""
+_BULLET = re.compile(r"^(?:[-*\u2022]\s+|\d{1,2}[.)]\s+)+")
 
 
 async def diagnose(client: Client, digest: str, *, seed: int | None = None) -> Answered[Diagnosis]:
@@ -96,6 +98,48 @@ async def propose_blind(
         "limits": _limits(candidates, max_lines),
     }
     return _edits(await ask(propose_blind_form(), client, inputs, seed=seed), candidates)
+
+
+async def propose_lines(
+    client: Client,
+    *,
+    target_file: str,
+    behaviour: str,
+    failures: Sequence[str],
+    refused: Sequence[str] = (),
+    candidates: int = 3,
+    seed: int | None = None,
+) -> Answered[tuple[Edit, ...]]:
+    """Ask for sentences, each of which becomes an edit that appends it to the target file.
+
+    For models that cannot write a patch: place and form are decided here.
+    """
+    from heldout.signatures.forms import TASK, propose_lines_form
+
+    inputs = {
+        "task": TASK,
+        "behaviour": behaviour,
+        "failures": json.dumps(list(failures), indent=1),
+        "refused": json.dumps(list(refused), indent=1),
+        "count": candidates,
+    }
+    answer = await ask(propose_lines_form(), client, inputs, seed=seed)
+    if answer.value is None:
+        return Answered(None, answer.spent, answer.failure)
+    said = dict.fromkeys(_sentence(one) for one in answer.value.rules)
+    edits = tuple(
+        Edit((Op(target_file, "append", text=f"- {text}"),), reason=behaviour[:MAX_TEXT])
+        for text in list(said)[:candidates]
+        if text
+    )
+    if not edits:
+        return Answered(None, answer.spent, "no draft is an edit: it held no sentence")
+    return Answered(edits, answer.spent)
+
+
+def _sentence(text: str) -> str:
+    """One line of a list without its bullet or number."""
+    return _BULLET.sub("", " ".join(str(text).split()))[:MAX_TEXT]
 
 
 async def compress(

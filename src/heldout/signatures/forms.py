@@ -82,6 +82,16 @@ Rules for every edit:
   unique line of that file), delete (anchor). Write to the target file.
 """
 
+PROPOSE_LINES = """\
+You improve the written method of an AI SRE agent. You are told what it does wrong. Write rules that
+would have kept it from that, each one plain sentence that begins with a verb and says what to look
+at, when, or in which order.
+
+A rule must help with any incident of any system: no names of services, files, keys, people or
+tools, no ids, dates, times, values or quotes, and no placeholders such as <service-1>. It must not
+repeat what is told here, and no rule that was refused.
+"""
+
 TASK = """\
 The agent gets one alert of a production system and finds out what broke. It has read-only tools
 over a graph of components and their states, a history of changes, logs, metrics and other alerts.
@@ -178,6 +188,22 @@ def propose_blind_form() -> Any:
         edits: list[EditDraft] = dspy.OutputField(desc="candidate edits")
 
     return ProposeBlindly.with_instructions(PROPOSE_BLIND)
+
+
+@lru_cache(maxsize=1)
+def propose_lines_form() -> Any:
+    """The signature that asks a small model for sentences instead of patches."""
+    import dspy
+
+    class ProposeLines(dspy.Signature):  # type: ignore[misc]
+        task: str = dspy.InputField(desc="what the agent does")
+        behaviour: str = dspy.InputField(desc="what it does wrong")
+        failures: str = dspy.InputField(desc="JSON list: what went wrong, each in a sentence")
+        refused: str = dspy.InputField(desc="JSON list: rules that were refused")
+        count: int = dspy.InputField(desc="how many rules to write")
+        rules: list[str] = dspy.OutputField(desc="one sentence each")
+
+    return ProposeLines.with_instructions(PROPOSE_LINES)
 
 
 @lru_cache(maxsize=1)

@@ -17,7 +17,7 @@ import numpy as np
 
 from heldout.llm.simulated.proposer_reading import read_digest
 from heldout.llm.simulated.proposer_unseen import shorten, write_blindly
-from heldout.llm.simulated.proposer_writing import revise_edit, write_edits
+from heldout.llm.simulated.proposer_writing import revise_edit, write_edits, write_rules
 
 _SECTION = re.compile(r"^\[\[ ## (\w+) ## \]\]\s*$", re.MULTILINE)
 
@@ -37,6 +37,8 @@ def reply(body: dict[str, Any]) -> dict[str, Any]:
         answer = read_digest(sections["digest"], draw)
     elif "diagnoses" in sections:
         answer = {"edits": write_edits(sections, draw)}
+    elif "behaviour" in sections:
+        answer = {"rules": write_rules(sections, draw)}
     elif "tried" in sections:
         answer = {"edits": write_blindly(sections, draw)}
     elif "grown" in sections:

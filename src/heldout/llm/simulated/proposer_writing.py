@@ -57,6 +57,26 @@ def write_edits(sections: dict[str, str], draw: np.random.Generator) -> list[dic
     return edits
 
 
+def write_rules(sections: dict[str, str], draw: np.random.Generator) -> list[str]:
+    """Sentences against one behaviour, as a small model is asked for; now and then one leaks."""
+    key = sections.get("behaviour", "").partition(":")[0].strip()
+    if key not in ADVICE:
+        return []
+    found = [{"found": text} for text in _texts(sections.get("failures", ""))]
+    refused = _texts(sections.get("refused", ""))
+    rules: list[str] = []
+    for _ in range(limit(sections.get("count", ""), r"(\d+)", 3)):
+        rules.append(_phrase(key, found, "", [*refused, *rules], draw))
+    if draw.random() < LEAKS:
+        rules.append(_leak(found, draw))
+    return rules
+
+
+def _texts(text: str) -> list[str]:
+    said = leading_json(text)
+    return [str(one) for one in said] if isinstance(said, list) else []
+
+
 def _candidate(
     plan: list[str],
     diagnoses: list[dict[str, Any]],
