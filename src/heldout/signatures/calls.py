@@ -121,7 +121,7 @@ async def propose_lines(
         "behaviour": behaviour,
         "failures": json.dumps(list(failures), indent=1),
         "refused": json.dumps(list(refused), indent=1),
-        "count": candidates,
+        "count": str(candidates),
     }
     answer = await ask(propose_lines_form(), client, inputs, seed=seed)
     if answer.value is None:

@@ -200,7 +200,7 @@ def propose_lines_form() -> Any:
         behaviour: str = dspy.InputField(desc="what it does wrong")
         failures: str = dspy.InputField(desc="JSON list: what went wrong, each in a sentence")
         refused: str = dspy.InputField(desc="JSON list: rules that were refused")
-        count: int = dspy.InputField(desc="how many rules to write")
+        count: str = dspy.InputField(desc="how many rules to write")
         rules: list[str] = dspy.OutputField(desc="one sentence each")
 
     return ProposeLines.with_instructions(PROPOSE_LINES)
