@@ -55,6 +55,8 @@ class Submission:
     recommended_fix: str = ""
     alternatives: tuple[str, ...] = ()
     """Entities suspected next, likeliest first. The verdict never counts them."""
+    artifact: str = ""
+    """What an environment that can be changed hands to its judge; no agent writes it."""
     complete: bool = field(default=True)
     """False when the investigation ended on a limit and this is what there was."""
 
@@ -103,3 +105,11 @@ class Interface(Protocol):
     def open(self, task_ref: str, seed: int) -> Session:
         """Open one task (for a world: the path of its directory)."""
         ...
+
+
+def acting(interface: Interface) -> frozenset[str]:
+    """The tools with which an environment is changed: its ``acts``, none where it has none.
+
+    After one of them an answer that was given before may be another.
+    """
+    return frozenset(getattr(interface, "acts", ()))

@@ -19,7 +19,7 @@ from heldout.agent.workers import in_worker
 from heldout.brain import Brain
 from heldout.errors import ConfigError
 from heldout.incident import Incident
-from heldout.interface import Interface, Submission
+from heldout.interface import Interface, Submission, acting
 from heldout.llm.messages import ContextExceeded, ModelReply, ToolCall, without_kept
 
 
@@ -72,7 +72,9 @@ async def investigate(
     session = await in_worker(lambda: GuardedSession(interface, str(incident.world), seed))
     try:
         specs = interface.tool_specs()
-        toolbox = Toolbox(session, specs, brain, limits.max_steps, model, interface.name)
+        toolbox = Toolbox(
+            session, specs, brain, limits.max_steps, model, interface.name, acting(interface)
+        )
         mode = mode or ToolsMode()
         opening = Opening(brain.prompt(model, interface.name), incident.alert, toolbox, seed)
         dialogue = mode.open(opening)
@@ -170,7 +172,7 @@ class _Investigation:
         """
         submit = self._toolbox.submit_name()
         for _ in range(LAST_TRIES):
-            self._dialogue.say(LAST_CHANCE)
+            self._dialogue.say(self._toolbox.words(LAST_CHANCE))
             try:
                 reply = await self._ask(last=True)
             except ContextExceeded as error:

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 from rapidfuzz import process
 
+from heldout.agent import prompt
 from heldout.agent.loops import Loops, call_key
 from heldout.agent.prompt import CIRCLING, NOT_RUN, READ_SKILL, REPEATED, SAME_ERROR, SUBMIT
 from heldout.agent.sandbox import SandboxFailure
@@ -38,6 +39,8 @@ class Toolbox:
     max_steps: int
     model: str = ""
     interface: str = ""
+    acts: frozenset[str] = frozenset()
+    """Tools that change the environment, so that the same call may be answered otherwise."""
     steps: list[Step] = field(default_factory=list)
     final: bool = False
     loops: Loops = field(default_factory=Loops)
@@ -105,6 +108,12 @@ class Toolbox:
         self.final = self.final or answer.final
         return answer.text
 
+    def words(self, text: str) -> str:
+        """The harness's words as they fit this environment: its last tool, and whether it acts."""
+        if self.acts:
+            text = re.sub(prompt.ONLY_READS, prompt.ACTS, text)
+        return text.replace(SUBMIT, self.submit_name())
+
     def submission(self) -> Submission:
         """What was submitted; a session that ended without one broke its contract."""
         made = self.session.finish()
@@ -122,7 +131,10 @@ class Toolbox:
         if self._own_skills and name == READ_SKILL.name:
             wanted = str(args.get("name"))
             return skill_answer(self.brain, wanted, self.model, self.interface)
-        return self.session.call(name, args)
+        answer = self.session.call(name, args)
+        if name in self.acts:
+            self.loops.forget_answers()
+        return answer
 
     def _told_again(self, name: str, answer: ToolAnswer) -> ToolAnswer:
         """An error that came too often in a row says so beside its message."""

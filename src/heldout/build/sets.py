@@ -7,8 +7,10 @@ from pathlib import Path
 
 from heldout.build.freezing import freeze_incident, store_incident
 from heldout.build.records import read_record
+from heldout.build.repairs import make_repair_set
 from heldout.build.validity import validate_set
 from heldout.build.worlds import make, materialise
+from heldout.environments import REPAIR
 from heldout.settings import Settings
 from heldout.simulate import GENERATOR
 from heldout.split import HeldoutAccess, Side, read_specs, read_split
@@ -66,6 +68,8 @@ def build_everything(
     """
     access = HeldoutAccess()
     built, total = Built(), 0
+    if set_name == REPAIR:
+        make_repair_set(settings, access)
     for name in [set_name] if set_name else known_sets(settings):
         directory = settings.set_dir(name)
         split = read_split(directory)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import NamedTuple, TypeVar
 
 from heldout.build.topologies import read_topology, topology_path
+from heldout.environments import REPAIR
 from heldout.errors import HeldoutError, SpecError, UsageError, WorldError
 from heldout.graph import verify_world, write_world
 from heldout.graph.collection import uncollected
@@ -166,6 +167,10 @@ def _job(settings: Settings, directory: Path, spec: Spec) -> Job:
 
 def make(spec: Spec, directory: Path) -> Generated:
     """What a spec of the set in ``directory`` makes; an overlay on its kept topology."""
+    if spec.generator == REPAIR:
+        from heldout.build.repairs import repair_made
+
+        return repair_made(spec)
     if spec.origin == "overlay":
         return graft(read_topology(topology_path(directory, spec.id)), spec)
     return generate(spec)

@@ -29,6 +29,13 @@ Wire = Annotated[
     str,
     typer.Option("--wire", help="How it is asked: chat or responses; default: heldout.toml's."),
 ]
+InterfaceName = Annotated[
+    str,
+    typer.Option(
+        "--interface",
+        help="repair: code that is mended, with a set of its own; default: worlds.",
+    ),
+]
 SetName = Annotated[str, typer.Option("--set", help="Set of incidents; default: heldout.toml's.")]
 Name = Annotated[str, typer.Option("--name", help="Who decides; stored with the decision.")]
 Reason = Annotated[str, typer.Option("--reason", help="Why; stored with the decision.")]

@@ -9,6 +9,7 @@ import typer
 
 from heldout.cli.options import (
     BaseUrl,
+    InterfaceName,
     MaxSeconds,
     MaxTokens,
     MaxUsd,
@@ -38,6 +39,7 @@ def run(
         str, typer.Option("--agent-command", help="Program that plays the agent, with its words.")
     ] = "",
     set_name: SetName = "",
+    interface: InterfaceName = "",
     repeats: Annotated[
         int | None, typer.Option("--repeats", help="Investigations per incident.", min=1, max=25)
     ] = None,
@@ -64,6 +66,7 @@ def run(
     Prints what was solved, coverage, and the run's id, which 'heldout compare' takes. Stopped or at
     a cap, 'heldout resume' goes on with it.
     """
+    from heldout.environments import playing_in
     from heldout.errors import UsageError
     from heldout.pipeline import Playing, Spending, cut_train, play_train
     from heldout.settings import load_settings
@@ -90,10 +93,11 @@ def run(
             "--shards and --share cut a run for other processes, --workers plays it with its own",
             mend="Give --shards with --share, or --workers alone",
         )
+    settings = playing_in(load_settings(project), interface)
     if shards is not None:
-        typer.echo(cut_train(load_settings(project), asked, shards, share).text)
+        typer.echo(cut_train(settings, asked, shards, share).text)
         return
-    done = play_train(load_settings(project), asked, ProgressLine(quiet=quiet))
+    done = play_train(settings, asked, ProgressLine(quiet=quiet))
     typer.echo(done.text)
     if not done.valid:
         raise typer.Exit(1)

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from heldout.cli.options import BaseUrl, Model, Project, SetName
+from heldout.cli.options import BaseUrl, InterfaceName, Model, Project, SetName
 
 
 def score(
@@ -44,6 +44,7 @@ def score(
         typer.Option("--nearest", help="Solved train incidents in a prompt of arm memory."),
     ] = 3,
     set_name: SetName = "",
+    interface: InterfaceName = "",
     base_url: BaseUrl = "",
     skip_exhausted: Annotated[
         bool, typer.Option("--skip-exhausted", help="Leave out incidents without looks left.")
@@ -62,11 +63,12 @@ def score(
     It uses up one look at each incident.
     Exit 3: the look budget is exhausted, or the score found harm or is indecisive.
     """
+    from heldout.environments import playing_in
     from heldout.pipeline import Scoring, score_now
     from heldout.settings import load_settings
     from heldout.terminal import ProgressLine
 
-    settings = load_settings(project)
+    settings = playing_in(load_settings(project), interface)
     asked = Scoring(
         model=model,
         before=before,

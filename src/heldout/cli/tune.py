@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from heldout.cli.options import BaseUrl, Model, Project, SetName
+from heldout.cli.options import BaseUrl, InterfaceName, Model, Project, SetName
 
 
 def tune(
@@ -16,6 +16,7 @@ def tune(
     ] = "",
     base_url: BaseUrl = "",
     set_name: SetName = "",
+    interface: InterfaceName = "",
     review: Annotated[
         str,
         typer.Option("--review", help="wait for a person, or auto: accept by policy and score."),
@@ -76,6 +77,7 @@ def tune(
                 "proposer": proposer,
                 "base_url": base_url,
                 "set": set_name,
+                "interface": interface,
                 "review": review,
                 "target": target,
                 "strategy": strategy,

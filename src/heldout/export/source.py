@@ -8,8 +8,8 @@ from typing import Any
 
 import heldout
 from heldout.agent.trace import Trace
+from heldout.environments import open_environment
 from heldout.errors import ConfigError, SplitViolation, UsageError
-from heldout.graph import open_interface
 from heldout.run.history import TraceReader
 from heldout.run.manifest import tools_hash
 from heldout.settings import Settings
@@ -105,7 +105,7 @@ class Source:
         """The tools as that run's model was offered them; other ones are a ConfigError."""
         from heldout.agent.toolbox import offered
 
-        interface = open_interface(run.manifest.get("terms", {}).get("tools", "native"))
+        interface = open_environment(run.manifest.get("terms", {}).get("tools", "native"))
         if run.manifest["pins"].get("tools") != tools_hash(interface):
             raise ConfigError(
                 "the tools have changed since this run, or were another environment's",

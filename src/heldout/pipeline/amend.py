@@ -33,8 +33,8 @@ async def _amend(
 ) -> str:
     from heldout.build import cases
     from heldout.edit import read_patch
+    from heldout.environments import open_environment
     from heldout.gate import GateProcess
-    from heldout.graph import open_interface
     from heldout.review import open_proposal, require
     from heldout.split import declare_process
     from heldout.store import Ledger
@@ -58,7 +58,7 @@ async def _amend(
             after=after,
             cases=cases(settings, name, "train"),
             gate=gate,
-            interface=open_interface(settings.agent.tools),
+            interface=open_environment(settings.agent.tools),
             options=TuneOptions.of(settings, job=old.row.job or ""),
             on_event=lambda event: tell(say, event),
         )

@@ -65,7 +65,7 @@ async def _watch(settings: Settings, asked: Watching, say: Say) -> Watched:
     from heldout.build import cases
     from heldout.canaries import read_watch
     from heldout.drift import CanaryOptions, canary_text, run_canary
-    from heldout.graph import open_interface
+    from heldout.environments import open_environment
     from heldout.store import Ledger
 
     if asked.base_url:
@@ -79,7 +79,7 @@ async def _watch(settings: Settings, asked: Watching, say: Say) -> Watched:
             ledger,
             model=asked.model or settings.models.agent,
             cases=train,
-            interface=open_interface(settings.agent.tools),
+            interface=open_environment(settings.agent.tools),
             options=CanaryOptions(
                 restart=asked.restart,
                 on_progress=lambda state: say(f"canary · {progress_words(state)}"),

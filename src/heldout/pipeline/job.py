@@ -8,6 +8,7 @@ from typing import Any, Literal, Self
 
 from pydantic import BaseModel, ConfigDict, Field, model_validator
 
+from heldout.environments import playing_in
 from heldout.errors import UsageError
 from heldout.settings import Settings, load_settings
 
@@ -24,6 +25,9 @@ class Job(BaseModel):
     proposer: str = Field(default="", description="Model that reads failures and proposes edits")
     base_url: str = Field(default="", description="OpenAI-compatible endpoint of the model")
     set: str = Field(default="", description="Set of incidents; default: heldout.toml's")
+    interface: Literal["", "repair"] = Field(
+        default="", description="repair: tune on code that is mended, its set included"
+    )
     review: Literal["wait", "auto", "form"] = Field(
         default="wait",
         description="wait for a person, accept by policy and score, or start the review flow",
@@ -106,6 +110,7 @@ class JobResult(BaseModel):
 def settings_of(job: Job) -> Settings:
     """The project's settings with the job's own values in their place."""
     settings = load_settings(Path(job.project) if job.project else None)
+    settings = playing_in(settings, job.interface)
     run: dict[str, Any] = {}
     if job.repeats:
         run["repeats"] = job.repeats

@@ -9,8 +9,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+from heldout.environments import REPAIR
 from heldout.errors import UsageError
 from heldout.pipeline.progress import SILENT, Say, progress_words
+from heldout.pipeline.stages import build_repairs
 from heldout.settings import Mode, Settings, Wire
 
 if TYPE_CHECKING:
@@ -79,6 +81,8 @@ def play_train(settings: Settings, asked: Playing, say: Say = SILENT) -> Played:
     from heldout.split import declare_process
 
     declare_process("run")
+    if settings.set == REPAIR:
+        build_repairs(settings)
     plan = _plan(settings, asked)
     start: Starter = play
     if asked.workers > 1:
@@ -99,7 +103,7 @@ def cut_train(settings: Settings, asked: Playing, shards: int, share: Path | Non
     """Begin a run, or take up one that was stopped, and cut it into shards for other processes."""
     from heldout.behaviour import RunWatch
     from heldout.canaries import read_watch
-    from heldout.graph import open_interface
+    from heldout.environments import open_environment
     from heldout.pipeline.sharing import share_of
     from heldout.run import cut
     from heldout.run.opening import Given
@@ -111,7 +115,7 @@ def cut_train(settings: Settings, asked: Playing, shards: int, share: Path | Non
     plan = _plan(settings, asked)
     folder = share_of(settings, share)
     cutting = Cutting(shards, folder, asked.spending.caps(settings))
-    given = Given(open_interface(plan.terms.tools))
+    given = Given(open_environment(plan.terms.tools))
     canaries = read_watch(settings)
     with Ledger.open(settings.ledger) as ledger:
         watch = RunWatch(canaries, ledger)
@@ -260,7 +264,7 @@ async def _watched(
     """Begin or go on, look for canaries in what was said, and put the result into words."""
     from heldout.behaviour import RunWatch
     from heldout.canaries import read_watch
-    from heldout.graph import open_interface
+    from heldout.environments import open_environment
     from heldout.store import Ledger
 
     canaries = await asyncio.to_thread(read_watch, settings)
@@ -271,7 +275,7 @@ async def _watched(
             what,
             ledger,
             settings,
-            interface=open_interface(tools),
+            interface=open_environment(tools),
             on_progress=lambda state: say(progress_words(state)),
             caps=spending.caps(settings),
         )

@@ -43,7 +43,7 @@ async def _probe(settings: Settings, asked: Probing, say: Say) -> BehaviourRepor
     from heldout.behaviour.ablation import paired
     from heldout.build import cases
     from heldout.canaries import read_watch
-    from heldout.graph import open_interface
+    from heldout.environments import open_environment
     from heldout.run import Arm, Budget, Caps, open_month
     from heldout.split import declare_process
     from heldout.store import Ledger
@@ -56,7 +56,7 @@ async def _probe(settings: Settings, asked: Probing, say: Say) -> BehaviourRepor
     if not train:
         raise UsageError("the set has no train incident", where=name, mend="Name another --set")
     watch = await asyncio.to_thread(read_watch, settings)
-    interface, options = open_interface(settings.agent.tools), TuneOptions.of(settings)
+    interface, options = open_environment(settings.agent.tools), TuneOptions.of(settings)
     if asked.base_url:
         options = replace(options, base_url=asked.base_url)
     with Ledger.open(settings.ledger) as ledger:

@@ -62,13 +62,13 @@ def serve_incident(settings: Settings, asked: Offer, note: Callable[[str], None]
 async def _served(
     settings: Settings, case: Case, asked: Offer, note: Callable[[str], None]
 ) -> Served:
+    from heldout.environments import open_environment
     from heldout.errors import WorldError
-    from heldout.graph import open_interface
     from heldout.serve.process import Serving
     from heldout.serve.sitting import Assignment
 
     tools = asked.tools or settings.agent.tools
-    open_interface(tools)  # A wrong name is this process's to refuse.
+    open_environment(tools)  # A wrong name is this process's to refuse.
     limits = settings.limits
     assignment = Assignment(
         world=str(case.incident.world),

@@ -62,8 +62,8 @@ def share_of(settings: Settings, share: Path | None = None) -> Path:
 def work_shard(settings: Settings, asked: Working, say: Say = SILENT) -> Worked:
     """Play one shard of a run that was cut, without a ledger, and say what came of it."""
     from heldout.build import cases
+    from heldout.environments import open_environment
     from heldout.errors import UsageError
-    from heldout.graph import open_interface
     from heldout.run.opening import Given
     from heldout.run.shards import Allowed, Folder, Shard, Worker, plan_of_sheet
     from heldout.split import declare_process
@@ -74,7 +74,7 @@ def work_shard(settings: Settings, asked: Working, say: Say = SILENT) -> Worked:
     sheet = folder.sheet()
     if sheet is None:
         raise UsageError("the run was gathered meanwhile", where=f"run {folder.run}")
-    interface = open_interface(sheet.tools)
+    interface = open_environment(sheet.tools)
     plan = plan_of_sheet(
         sheet,
         lambda name: cases(settings, name, "train"),

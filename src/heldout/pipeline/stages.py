@@ -13,6 +13,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from heldout.environments import REPAIR
 from heldout.errors import HeldoutError, UsageError
 from heldout.pipeline.job import Job, JobResult, Tuned, nothing_to_tune_on, settings_of
 from heldout.pipeline.progress import Say, cpu_seconds, shown, tell
@@ -28,8 +29,20 @@ REQUEST = "request"
 
 def build_worlds(settings: Settings, workers: int = 2) -> None:
     """Make and verify the worlds of every set, in a process of its own."""
-    command = [sys.executable, "-m", "heldout.cli.main", "build", "--quiet", "--all"]
-    command += ["--project", str(settings.root), "--workers", str(workers)]
+    if settings.set == REPAIR:
+        build_repairs(settings)
+    _build(settings, "--all", "--workers", str(workers))
+
+
+def build_repairs(settings: Settings) -> None:
+    """Make the set of the repair environment where it is not there, in a process of its own."""
+    if not settings.set_path(REPAIR).is_dir():
+        _build(settings, "--set", REPAIR)
+
+
+def _build(settings: Settings, *words: str) -> None:
+    command = [sys.executable, "-m", "heldout.cli.main", "build", "--quiet", *words]
+    command += ["--project", str(settings.root)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     if done.returncode != 0:
         said = done.stderr.strip().removeprefix("error: ").rstrip(".")
@@ -48,7 +61,7 @@ def find_news(job: Job) -> Tuned | None:
     ``None`` when there may be something new. A month that is used up is a :class:`CapReached`, a
     cap in USD on a model without a price a :class:`ConfigError`.
     """
-    from heldout.graph import open_interface
+    from heldout.environments import open_environment
     from heldout.run import open_month
     from heldout.run.caps import require_priced
     from heldout.split import declare_process
@@ -71,7 +84,7 @@ def find_news(job: Job) -> Tuned | None:
                 ledger,
                 model=settings.models.agent,
                 proposer=settings.models.proposer,
-                interface=open_interface(settings.agent.tools),
+                interface=open_environment(settings.agent.tools),
                 options=TuneOptions.of(settings, target=job.target),
             )
         )
@@ -118,8 +131,8 @@ def tune_brain(job: Job, progress: Say | None = None, resume: str = "") -> Tuned
 
 async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
     from heldout.build import cases
+    from heldout.environments import open_environment
     from heldout.gate import GateProcess
-    from heldout.graph import open_interface
     from heldout.review import AUTO, Reviewer, accept
     from heldout.review.announcing import announce
     from heldout.split import declare_process
@@ -142,7 +155,7 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
             proposer=settings.models.proposer,
             cases=train,
             gate=gate,
-            interface=open_interface(settings.agent.tools),
+            interface=open_environment(settings.agent.tools),
             options=options,
             on_event=lambda event: tell(say, event),
         )

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from pathlib import Path
 from typing import Any
 
+from heldout.graph import world_meta
+from heldout.graph.files import MANIFEST
 from heldout.interface import Submission, ToolAnswer, ToolSpec
 from heldout.repair.episode import Episode
 from heldout.repair.grade import Grade, grade
+from heldout.repair.outcome import leave
 from heldout.repair.sandbox.runner import Sandbox, Tier
 from heldout.repair.tasks import task
 from heldout.repair.tools import TOOLS
 
 NAME = "repair"
+TASK = "task"
+"""In the manifest of a task's world: its id."""
 
 
 class RepairSession:
     """One episode as a harness sees it: calls and a submission; the grade is made apart."""
 
-    def __init__(self, episode: Episode) -> None:
+    def __init__(self, episode: Episode, name: str) -> None:
         self.episode = episode
+        self._name = name
 
     def call(self, tool: str, args: Mapping[str, Any]) -> ToolAnswer:
         """Answer one call."""
@@ -45,6 +52,7 @@ class RepairSession:
             ruled_out=tuple(report.symptoms),
             recommended_fix=report.summary,
             complete=self.episode.ended == "submitted",
+            artifact=leave(self.episode, self._name),
         )
 
     def grade(self) -> Grade:
@@ -56,8 +64,17 @@ class RepairSession:
         self.episode.close()
 
 
+def task_of(task_ref: str) -> str:
+    """The task's id, which the world of a task keeps in its manifest."""
+    path = Path(task_ref)
+    return world_meta(path).meta.get(TASK, "") if (path / MANIFEST).is_file() else task_ref
+
+
 class RepairInterface:
     """Opens tasks by their ids. ``tier`` is what the sandbox is asked for."""
+
+    acts = frozenset({"edit_lines", "revert_edit", "rollback_migration"})
+    """Tools after which the same call may be answered otherwise."""
 
     def __init__(self, tier: Tier = "jail") -> None:
         self._tier = tier
@@ -72,5 +89,10 @@ class RepairInterface:
         return tuple(tool.spec() for tool in TOOLS.values())
 
     def open(self, task_ref: str, seed: int) -> RepairSession:
-        """Open one task; ``seed`` decides nothing, a task is the same whenever it is opened."""
-        return RepairSession(Episode(task(task_ref).instance(), Sandbox(tier=self._tier)))
+        """Open one task, by its id or its world's folder; ``seed`` decides nothing.
+
+        A task is the same whenever it is opened. One of the held-out half opens only in a process
+        whose role may see that.
+        """
+        name = task_of(task_ref)
+        return RepairSession(Episode(task(name).instance(), Sandbox(tier=self._tier)), name)

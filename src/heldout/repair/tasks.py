@@ -11,6 +11,7 @@ from heldout.errors import UsageError
 from heldout.repair.defect import Template
 from heldout.repair.families import families
 from heldout.repair.instance import Instance
+from heldout.split import HeldoutAccess
 
 Half = Literal["train", "test"]
 
@@ -29,7 +30,13 @@ class Task:
     half: Half
 
     def instance(self) -> Instance:
-        """The task as something that runs."""
+        """The task as something that runs.
+
+        It holds the truth, so one of the held-out half is made only by a process whose role may
+        open that: any other is a :class:`~heldout.errors.SplitViolation`.
+        """
+        if self.half == "test":
+            HeldoutAccess()
         return Instance(self.template, self.seed)
 
 

@@ -5,8 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 
+from heldout.environments import REPAIR
+from heldout.errors import UsageError
 from heldout.interface import Submission
 from heldout.judge import JudgeChoice, Verdict, judge_exact, judge_hash, open_judge, require_judge
+from heldout.judge.repair import judge_repair, repair_hash
 from heldout.run.caps import Budget, CappedClient
 from heldout.run.plan import Plan, Terms
 from heldout.settings import Settings
@@ -22,6 +25,8 @@ def choice_of(terms: Terms) -> JudgeChoice:
 
 def judge_pin(terms: Terms) -> str:
     """The judge's hash, for a manifest."""
+    if terms.tools == REPAIR:
+        return repair_hash()
     return judge_hash(choice_of(terms))
 
 
@@ -35,6 +40,13 @@ async def judge_of(
     ConfigError, both before anything is played. What judging costs counts against the run's caps.
     """
     choice = choice_of(plan.terms)
+    if plan.terms.tools == REPAIR and given is None:
+        if choice.by != "exact":
+            raise UsageError(
+                "a repair is judged by running it, not by a model", mend="Set judge.by to exact"
+            )
+        yield judge_repair
+        return
     if given is not None or choice.by == "exact":
         yield given or judge_exact
         return

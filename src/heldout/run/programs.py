@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from heldout.environments import REPAIR
 from heldout.errors import ConfigError
 from heldout.llm import ModelName, ModelReply, ModelRequest
 from heldout.run.plan import Plan, Terms
@@ -50,7 +51,18 @@ def _options(terms: Terms, settings: Settings) -> ProgramOptions:
 
 
 def require_known_tools(plan: Plan) -> None:
-    """Refuse (:class:`ConfigError`) a simulated model that is offered no tool that it knows."""
+    """Refuse (:class:`ConfigError`) a simulated model that is offered no tool that it knows.
+
+    And a program where code is mended: what it is served are worlds.
+    """
+    if plan.terms.tools == REPAIR:
+        if plan.terms.agent_command:
+            raise ConfigError(
+                "a program cannot play the repair environment yet",
+                where="agent.command",
+                mend="Leave --agent-command out, or play worlds",
+            )
+        return
     packs = plan.terms.tools.replace("+", ",").split(",")
     if ModelName.parse(plan.model).is_simulated and "native" not in [one.strip() for one in packs]:
         raise ConfigError(

@@ -19,9 +19,10 @@ from typing import Any
 from heldout.behaviour import RunWatch
 from heldout.canaries import Watch, canary_hashes
 from heldout.compare import Footprints, final_outcomes, known_entities
+from heldout.environments import REPAIR, open_environment
 from heldout.errors import ProviderUnavailable, UsageError
 from heldout.floors import Floor, generous_judge, play_floors
-from heldout.graph import WorldInterface, open_interface
+from heldout.graph import WorldInterface
 from heldout.interface import Interface
 from heldout.judge import JudgeChoice, judge_hash
 from heldout.llm.names import ModelName
@@ -115,7 +116,7 @@ async def run_score(
     )
     tell(Progress("worlds"))
     every = given.cases if given.cases is not None else _cases(settings, request, access)
-    given = replace(given, interface=given.interface or open_interface(settings.agent.tools))
+    given = replace(given, interface=given.interface or open_environment(settings.agent.tools))
     supplies = _supplies(settings, ledger, request, admitted, every, brains, given)
     lineup = await asyncio.to_thread(
         lined_up, supplies, given.gate, gated=given.cases is None or given.gate is not None
@@ -246,7 +247,7 @@ def _open(
             mend="Restore its settings, incidents, brains and arms, or start a new score",
         )
     floors: tuple[Floor, ...] = ()
-    if request.floors:
+    if request.floors and settings.agent.tools != REPAIR:
         tell(Progress("floors"))
         floors = play_floors(cases, supplies.worlds, generous_judge)
     return _Opening(
@@ -321,7 +322,7 @@ async def _play(
         return await start(
             ledger,
             settings,
-            interface=given.interface or open_interface(settings.agent.tools),
+            interface=given.interface or open_environment(settings.agent.tools),
             client_factory=given.client_factory,
             on_progress=partial(merged.update, index),
             caps=budget,

@@ -8,8 +8,8 @@ from functools import lru_cache
 from pathlib import Path
 
 from heldout.compare import known_changes, known_entities
+from heldout.environments import open_environment
 from heldout.errors import ConfigError, UsageError
-from heldout.graph import open_interface
 from heldout.run import outcomes
 from heldout.run.manifest import tools_hash
 from heldout.run.plan import Outcome
@@ -139,7 +139,7 @@ def _groups(gathering: _Gathering, arms: Sequence[str]) -> tuple[Group, ...]:
 def _offered(row: RunRow) -> tuple[str, ...]:
     """The run's tools, where they are those of this version and can be offered here."""
     try:
-        interface = open_interface(row.manifest.get("terms", {}).get("tools", "native"))
+        interface = open_environment(row.manifest.get("terms", {}).get("tools", "native"))
     except (UsageError, ConfigError):
         return ()
     if row.manifest["pins"].get("tools") != tools_hash(interface):

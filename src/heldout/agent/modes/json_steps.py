@@ -46,6 +46,7 @@ class JsonDialogue:
     def __init__(self, opening: Opening, harness: str) -> None:
         self.counts: Counter[str] = Counter()
         self._seed = opening.seed
+        self._words = opening.toolbox.words
         self._schemas = _schemas(opening.toolbox)
         self._thread = Thread(
             [
@@ -82,7 +83,7 @@ class JsonDialogue:
         self._thread.add({"role": "assistant", "content": self._kept(reply)})
         if self._step is None:
             self.counts["cut_off"] += not whole
-            return Taken((), NO_STEP if whole else CUT_OFF)
+            return Taken((), self._words(NO_STEP) if whole else CUT_OFF)
         if len(steps) > 1:
             self.counts["several"] += 1
             self._note = SEVERAL.format(count=len(steps))
@@ -117,7 +118,8 @@ class JsonDialogue:
 
 def paper_prompt(opening: Opening, harness: str) -> str:
     """The system message: brain, harness, and the tools on paper."""
-    return f"{system_prompt(opening.brain, harness)}\n{tool_sheet(opening.toolbox.specs)}"
+    said = opening.toolbox.words(system_prompt(opening.brain, harness))
+    return f"{said}\n{tool_sheet(opening.toolbox.specs)}"
 
 
 def _schemas(toolbox: Toolbox) -> tuple[Any, Any]:

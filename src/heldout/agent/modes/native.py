@@ -43,7 +43,7 @@ class NativeDialogue:
         self._tools = opening.toolbox.wire()
         self._thread = Thread(
             [
-                {"role": "system", "content": system_prompt(opening.brain)},
+                {"role": "system", "content": opening.toolbox.words(system_prompt(opening.brain))},
                 {"role": "user", "content": opening.alert},
             ]
         )
@@ -64,7 +64,7 @@ class NativeDialogue:
     def take(self, reply: ModelReply) -> Taken:
         """The reply's calls; one that it wrote into its text counts as well."""
         reply = with_text_call(reply, self._toolbox.names)
-        told = NUDGE
+        told = self._toolbox.words(NUDGE)
         if not reply.tool_calls:
             if reply.finish_reason == "length":
                 self.counts["cut_off"] += 1

@@ -127,7 +127,8 @@ class Notebook:
     def page(self, left: int, whole: int) -> str:
         """The notebook as text, at most as long as its budget."""
         note = self._note
-        calls = "" if LAST_CHANCE in note else NOTEBOOK_LEFT.format(left=left, whole=whole)
+        last = LAST_CHANCE.replace(SUBMIT, self._submit)
+        calls = "" if last in note else NOTEBOOK_LEFT.format(left=left, whole=whole)
         tail = "\n\n".join(part for part in (calls, note) if part)
         room = self.options.characters - len(NOTEBOOK_HEADING) - len(tail) - 8
         ids_room = len(NOTEBOOK_IDS) + 12 * self.options.other_ids

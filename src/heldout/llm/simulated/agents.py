@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from heldout.llm.simulated import anchored, scattered
+from heldout.llm.simulated import anchored, mending, scattered
 from heldout.llm.simulated.desk import Call, Desk, Steps
 from heldout.llm.simulated.guidance import read_guidance
 from heldout.llm.simulated.mind import Mind, Temper
@@ -59,6 +59,8 @@ def _played(transcript: Transcript) -> Underway:
     name = base_name(transcript.model)
     temper, program = _PROGRAMS[name]
     usable = frozenset({*transcript.offered, *transcript.called})
+    if mending.TELLING in usable:
+        program = mending.mend
     told = _told(transcript)
     begun = (name, transcript.effort, transcript.seed, transcript.system, told)
     key = (*begun, transcript.alert, usable)
@@ -99,13 +101,13 @@ def _told(transcript: Transcript) -> str:
 
 
 def _conclusion(body: Mapping[str, Any], transcript: Transcript, desk: Desk) -> dict[str, Any]:
-    args = submission(desk)
+    args = submission(desk) | desk.report
     tool = _closing_tool(transcript)
     made = transcript.called.count(tool)
     if not tool or made > 1:
         return text_reply(body, f"Root cause: {args['mechanism']}")
     if tool != SUBMIT:
-        args = filled(transcript.offered[tool], args)
+        args = filled(transcript.offered[tool], args) | desk.report
     elif made:
         args = plain(args)
     return _step(body, transcript, Call(tool, args, "This is my diagnosis."))

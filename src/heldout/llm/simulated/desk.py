@@ -95,6 +95,8 @@ class Desk:
     left: set[str] = field(default_factory=set)
     """Names of components from which the way led back."""
     series: dict[str, Answer] = field(default_factory=dict)
+    report: dict[str, Any] = field(default_factory=dict)
+    """What a report says where code was to be mended."""
     opened: dict[str, Change] = field(default_factory=dict)
     """Changes that were read in full."""
 

@@ -96,6 +96,8 @@ def parse_answer(text: str) -> Answer:
         kind = error.get("type") if isinstance(error, dict) else error
         return Answer(error=str(kind or "error")[:100], text=text[:2000])
     rows = data.get("rows")
+    if rows is None:  # Other environments name their rows for what they are.
+        rows = next((one for one in data.values() if isinstance(one, list)), None)
     known = tuple(row for row in rows if isinstance(row, dict)) if isinstance(rows, list) else ()
     outside = data.get("outside_window")
     cursor = data.get("cursor")
