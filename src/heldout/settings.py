@@ -63,7 +63,7 @@ class AgentSettings(_Strict):
     )
     tools: str = Field(
         default="native",
-        description="packs of tools by commas: native, core, kubectl, promql, git",
+        description="packs of tools by commas: native, core, kubectl, promql, git; or repair",
     )
     env: tuple[str, ...] = Field(
         default=(),
