@@ -3,6 +3,10 @@
 from __future__ import annotations
 
 import os
+import threading
+import time
+from collections.abc import Callable
+from concurrent.futures import Future
 from pathlib import Path
 from typing import Literal
 
@@ -157,3 +161,39 @@ def test_the_same_code_answers_the_same_twice(sandbox: Sandbox):
         "import random\ndef go():\n    return [random.random(), hash('x'), list({'b', 'a', 'c'})]"
     )
     assert run(sandbox, code) == run(sandbox, code)
+
+
+def _in_a_thread_that_ends(work: Callable[[], object]) -> None:
+    thread = threading.Thread(target=work)
+    thread.start()
+    thread.join()
+
+
+def test_a_jail_outlives_the_thread_that_began_it(sandbox: Sandbox):
+    """A server's threads come and go; a session goes on in another one."""
+    program = Program({"m.py": "x = 1\n"}, ["m"])
+    _in_a_thread_that_ends(lambda: (sandbox.start(program), sandbox.stop()))
+    time.sleep(0.3)
+    assert isinstance(sandbox.start(program), dict)
+
+
+def test_a_jail_started_by_a_passing_thread_is_gone_with_it(
+    sandbox: Sandbox, monkeypatch: pytest.MonkeyPatch
+):
+    """The control: started by the caller's own thread it dies, and that is no wrong repair."""
+
+    class Here:
+        """Runs at once, in the caller's thread."""
+
+        def submit(self, work: Callable[..., object], *args: object) -> Future[object]:
+            """What came of it, as from a pool."""
+            done: Future[object] = Future()
+            done.set_result(work(*args))
+            return done
+
+    monkeypatch.setattr(runner, "_parent", Here)
+    program = Program({"m.py": "x = 1\n"}, ["m"])
+    _in_a_thread_that_ends(lambda: (sandbox.start(program), sandbox.stop()))
+    time.sleep(0.3)
+    with pytest.raises((runner.SandboxError, CandidateBroke)):
+        sandbox.start(program)

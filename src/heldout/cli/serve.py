@@ -51,9 +51,37 @@ def mcp(
     note(str(serve_incident(load_settings(project), offer, note)))
 
 
+@group.command("repair")
+def repair(
+    port: Annotated[
+        int, typer.Option("--port", help="Port; 0: any that is free.", min=0, max=65535)
+    ] = 8077,
+    host: Annotated[str, typer.Option("--host", help="Address to listen on.")] = "127.0.0.1",
+    anywhere: Annotated[
+        bool,
+        typer.Option("--anywhere", help="Let other machines reach it; sessions run code."),
+    ] = False,
+    sessions: Annotated[
+        int, typer.Option("--sessions", help="Open at once at most.", min=1, max=1024)
+    ] = 64,
+) -> None:
+    """Serve the train half of the repair environment over HTTP, a session for each episode.
+
+    POST /sessions starts one, POST /sessions/KEY/step makes a call, POST /sessions/KEY/grade says
+    what it was worth; GET /docs lists the routes.
+    """
+    from heldout.rest.serving import serve_repair
+    from heldout.terminal import clean
+
+    def note(text: str) -> None:
+        typer.echo(clean(text), err=True)
+
+    serve_repair(host, port, note, anywhere=anywhere, most=sessions)
+
+
 @group.callback()
 def serve() -> None:
-    """Serve one train incident to an agent of your own."""
+    """Serve one train incident, or code to repair, to an agent of your own."""
 
 
 def register(app: typer.Typer) -> None:

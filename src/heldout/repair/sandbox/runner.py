@@ -12,8 +12,10 @@ import sys
 import tempfile
 import time
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import dataclass, field
+from functools import cache
 from importlib.resources import files
 from typing import Any, Literal
 
@@ -97,6 +99,27 @@ def _source(name: str) -> str:
     return (files("heldout.repair.sandbox") / name).read_text(encoding="utf-8")
 
 
+@cache
+def _parent() -> ThreadPoolExecutor:
+    """The one thread that starts jails, there until this process ends.
+
+    The kernel ends a jail with the thread that started it, and a server's threads come and go.
+    """
+    return ThreadPoolExecutor(1, thread_name_prefix="heldout-jail")
+
+
+def _spawn(theirs: Sequence[int]) -> subprocess.Popen[bytes]:
+    return subprocess.Popen(
+        [sys.executable, "-I", "-S", "-c", _BOOT, *map(str, theirs)],
+        pass_fds=theirs,
+        env={"PYTHONHASHSEED": "0"},
+        cwd="/",
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+    )
+
+
 class Sandbox:
     """A jail that runs one tree after another. Not to be shared between threads.
 
@@ -133,7 +156,11 @@ class Sandbox:
             "seed": program.seed,
         }
         self._running = True
-        self._write(self._fds[2], request)
+        try:
+            self._write(self._fds[2], request)
+        except OSError as error:
+            self.close()
+            raise SandboxError(f"the sandbox is gone ({error})") from error
         return self._receive()
 
     def exchange(self, now: float, deliver: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
@@ -178,15 +205,7 @@ class Sandbox:
         theirs = (source[0], data_down[0], data_up[1], control_down[0], control_up[1])
         with tempfile.TemporaryDirectory(prefix="heldout-jail-") as empty:
             try:
-                self._process = subprocess.Popen(
-                    [sys.executable, "-I", "-S", "-c", _BOOT, *map(str, theirs)],
-                    pass_fds=theirs,
-                    env={"PYTHONHASHSEED": "0"},
-                    cwd="/",
-                    stdin=subprocess.DEVNULL,
-                    stdout=subprocess.DEVNULL,
-                    stderr=subprocess.DEVNULL,
-                )
+                self._process = _parent().submit(_spawn, theirs).result()
             except OSError as error:
                 raise SandboxError(f"the sandbox does not start ({error})") from error
             finally:
