@@ -139,6 +139,11 @@ class TuneSettings(_Strict):
         default=400, ge=1, description="investigations that the search of strategy gepa may spend"
     )
     candidates: int = Field(default=3, ge=1, le=12, description="drafts per cluster of failures")
+    beside: str = Field(
+        default="",
+        description="set of another environment whose train half a change must not harm either; "
+        "tuning on repair takes the project's own set, 'none' leaves it out",
+    )
     clusters: int = Field(
         default=1, ge=1, le=6, description="clusters of failures that one edit may answer together"
     )

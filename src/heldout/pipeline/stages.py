@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from heldout.environments import REPAIR
@@ -22,6 +23,7 @@ from heldout.settings import Settings
 if TYPE_CHECKING:
     from heldout.score import ScoreRequest, ScoreResult
     from heldout.store import Ledger
+    from heldout.tune import Elsewhere
 
 REQUEST = "request"
 """Kind of the ledger's row that keeps what a job was asked for."""
@@ -29,7 +31,7 @@ REQUEST = "request"
 
 def build_worlds(settings: Settings, workers: int = 2) -> None:
     """Make and verify the worlds of every set, in a process of its own."""
-    if settings.set == REPAIR:
+    if REPAIR in (settings.set, settings.tune.beside):
         build_repairs(settings)
     _build(settings, "--all", "--workers", str(workers))
 
@@ -158,6 +160,7 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
             interface=open_environment(settings.agent.tools),
             options=options,
             on_event=lambda event: tell(say, event),
+            elsewhere=_elsewhere(settings),
         )
         confirmed = bool(done.evidence.get("confirmed"))
         accepted = bool(done.proposal) and job.review == "auto" and confirmed
@@ -181,6 +184,25 @@ async def _tune(settings: Settings, job: Job, say: Say, resume: str) -> Tuned:
             f"round(s); {len(done.accepted)} edit(s) kept; refused: {refused or 'none'}"
         ),
     )
+
+
+def _elsewhere(settings: Settings) -> Elsewhere | None:
+    """The other environment that a job may not harm; none where it has no train incident."""
+    from heldout.build import cases
+    from heldout.environments import open_environment
+    from heldout.settings import load_settings
+    from heldout.tune import Elsewhere
+
+    plain = load_settings(settings.root)
+    own = plain.set if settings.set == REPAIR and (plain.datasets / plain.set).is_dir() else ""
+    beside = settings.tune.beside or own
+    if beside in ("", "none", settings.set):
+        return None
+    tools = REPAIR if beside == REPAIR else plain.agent.tools
+    agent = settings.agent.model_copy(update={"tools": tools})
+    there = replace(settings, agent=agent, set=beside)
+    found = cases(there, beside, "train")
+    return Elsewhere(there, open_environment(tools), found) if found else None
 
 
 def remember_request(ledger: Ledger, name: str, job: Job) -> None:

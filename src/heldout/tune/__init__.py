@@ -1,6 +1,7 @@
 """The tuning job: failures on train into a gated, screened and confirmed proposal."""
 
 from heldout.tune.acceptance import Decision, Effect, effect, judge_guard, judge_target
+from heldout.tune.elsewhere import Elsewhere
 from heldout.tune.job import new_job_id, resume_tune, tune
 from heldout.tune.news import Standstill, remember_standstill, standstill
 from heldout.tune.options import TuneOptions
@@ -12,6 +13,7 @@ __all__ = [
     "Accepted",
     "Decision",
     "Effect",
+    "Elsewhere",
     "Player",
     "Standstill",
     "TuneEvent",

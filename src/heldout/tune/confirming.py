@@ -20,11 +20,14 @@ from heldout.compare import first_difference
 from heldout.edit import apply_edits, diff, diff_hash
 from heldout.run.plan import Arm, Outcome, RunResult
 from heldout.run.reduce import final
+from heldout.split import Case
 from heldout.store import remember_brain
 from heldout.tune.acceptance import Batch, Decision, Pairs, Purchase, Question, effect
 from heldout.tune.batches import pairs
 from heldout.tune.context import Context, State
+from heldout.tune.elsewhere import Elsewhere, passed_there
 from heldout.tune.log import Entry
+from heldout.tune.player import Player
 from heldout.tune.probing import beside
 
 BEFORE, AFTER = "before", "after"
@@ -62,6 +65,19 @@ async def confirm(job: Context, state: State) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
+class Ground:
+    """Where both brains are played: the job's own environment, or another one."""
+
+    player: Player
+    cases: tuple[Case, ...]
+
+    def named(self, incidents: Sequence[str]) -> list[Case]:
+        """Its cases of these incidents, in order."""
+        known = {case.incident.id: case for case in self.cases}
+        return [known[one] for one in incidents]
+
+
+@dataclass(frozen=True, slots=True)
 class _Test:
     """One question about everything accepted, and what it came to."""
 
@@ -89,14 +105,35 @@ async def _tests(job: Context, state: State, every: Pairs) -> list[_Test]:
     targets = tuple(sorted(aimed)) or tuple(every)
     held = state.passed if aimed else tuple(every)
     rule = job.options.confirmation(len(targets), len(held))
-    found = [await _decided(job, state, ("target", targets, rule.target), every)]
+    here = Ground(job.player, job.cases)
+    found = [await _decided(job, state, ("target", targets, rule.target), every, here)]
     if held and found[0].decision.ruling == "accept":
-        found.append(await _decided(job, state, ("held", held, rule.guard), every))
+        found.append(await _decided(job, state, ("held", held, rule.guard), every, here))
+    if job.elsewhere is not None and found[-1].decision.ruling == "accept":
+        found += await _there(job, state, job.elsewhere)
     return found
 
 
+async def _there(job: Context, state: State, elsewhere: Elsewhere) -> list[_Test]:
+    """Whether what the brain before passes in another environment still passes; none if nothing."""
+    ground = Ground(elsewhere.player(job.player), elsewhere.chosen())
+    seed = job.options.derived_seed("elsewhere", job.base.hash)
+    passed = await passed_there(ground.player, ground.cases, Arm(BEFORE, job.base), seed)
+    if not passed:
+        return []
+    result = await _play(job, state, passed, "elsewhere", ground=ground)
+    every = pairs(result.outcomes, BEFORE, AFTER, passed)
+    rule = job.options.confirmation(len(passed), len(passed))
+    asked = ("elsewhere", tuple(passed), rule.guard)
+    return [await _decided(job, state, asked, every, ground)]
+
+
 async def _decided(
-    job: Context, state: State, asked: tuple[str, tuple[str, ...], Question], every: Pairs
+    job: Context,
+    state: State,
+    asked: tuple[str, tuple[str, ...], Question],
+    every: Pairs,
+    ground: Ground,
 ) -> _Test:
     """One question on the fresh repeats that are there, and on further ones until it is decided."""
     name, incidents, question = asked
@@ -107,20 +144,26 @@ async def _decided(
     decision = question.judge(batch)
     while decision.ruling == "indecisive" and (purchase := question.buy(batch)):
         step = f"{name}/{len(batch.looks)}"
-        result = await _play(job, state, purchase.incidents, step, purchase.repeats)
+        result = await _play(job, state, purchase.incidents, step, purchase.repeats, ground)
         batch.add(purchase, pairs(result.outcomes, BEFORE, AFTER, purchase.incidents))
         decision = question.judge(batch)
     return _Test(name, batch, decision)
 
 
 async def _play(
-    job: Context, state: State, incidents: Sequence[str], step: str, repeats: int = 0
+    job: Context,
+    state: State,
+    incidents: Sequence[str],
+    step: str,
+    repeats: int = 0,
+    ground: Ground | None = None,
 ) -> RunResult:
     """Both brains on incidents; ``step`` names a further look, whose repeats are fresh again."""
+    ground = ground or Ground(job.player, job.cases)
     seeded = ("confirm", state.brain.hash, *([step] if step else []))
-    return await job.player.play(
+    return await ground.player.play(
         "confirm",
-        [job.case(incident) for incident in incidents],
+        ground.named(incidents),
         [Arm(BEFORE, job.base), Arm(AFTER, state.brain)],
         repeats=repeats or job.options.confirm_repeats,
         seed=job.options.derived_seed(*seeded),

@@ -14,6 +14,7 @@ from heldout.run.plan import Outcome
 from heldout.signatures import Client
 from heldout.split import Case
 from heldout.tune.acceptance import Rule
+from heldout.tune.elsewhere import Elsewhere
 from heldout.tune.log import JobLog
 from heldout.tune.options import TuneOptions
 from heldout.tune.player import Player
@@ -100,6 +101,8 @@ class Context:
     on_event: OnEvent | None = None
     reviewer: Reviewer | None = None
     """Looks at what the gate lets through, where the settings name one."""
+    elsewhere: Elsewhere | None = None
+    """Another environment in which a change may harm nothing."""
 
     @property
     def rule(self) -> Rule:

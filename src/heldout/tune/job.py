@@ -38,6 +38,7 @@ from heldout.store.queries import JobRow, cost, jobs
 from heldout.tune.compressing import compress
 from heldout.tune.confirming import confirm, propose_brain
 from heldout.tune.context import Context, Gate, HeldoutLeak, State
+from heldout.tune.elsewhere import Elsewhere
 from heldout.tune.log import Entry, JobLog
 from heldout.tune.news import standing_of
 from heldout.tune.options import TuneOptions
@@ -65,6 +66,7 @@ class _Tools:
     client_factory: ClientFactory | None
     on_event: OnEvent | None
     watch: Watch | None
+    elsewhere: Elsewhere | None = None
 
 
 def new_job_id() -> str:
@@ -85,16 +87,18 @@ async def tune(
     on_event: OnEvent | None = None,
     client_factory: ClientFactory | None = None,
     watch: Watch | None = None,
+    elsewhere: Elsewhere | None = None,
 ) -> TuneResult:
     """Tune the brain for one model on train cases and leave a proposal in the ledger.
 
     The brain on disk is not touched. With the id of a job that the ledger knows
     (``options.job``) that job goes on, see :func:`resume_tune`. ``watch`` recognises canaries; by
-    default it is read from the project's sets. Raises what a provider or the store raises; the job
+    default it is read from the project's sets. What was accepted must harm nothing ``elsewhere``,
+    in another environment's train cases. Raises what a provider or the store raises; the job
     is then marked ``interrupted`` and can be resumed.
     """
     options = options or TuneOptions.of(settings)
-    tools = _Tools(gate, interface, proposer, client_factory, on_event, watch)
+    tools = _Tools(gate, interface, proposer, client_factory, on_event, watch, elsewhere)
     if options.job and any(row.job == options.job for row in jobs(ledger, kind=KIND)):
         return await _resume(settings, ledger, options.job, tools, cases)
     if not options.job:
@@ -241,7 +245,8 @@ async def _sit(
     try:
         async with reviewing(settings, watch) as reviewer:
             recalled = Recalled.from_plain(detail.get("recalled", {}))
-            return await _Sitting(replace(job, reviewer=reviewer), recalled).run()
+            job = replace(job, reviewer=reviewer, elsewhere=tools.elsewhere)
+            return await _Sitting(job, recalled).run()
     except HeldoutError as error:
         row = _job_row(options, model, cases, base, "interrupted", {"reason": error.sentence()})
         ledger.append("jobs", [row])
