@@ -35,6 +35,7 @@ from heldout.cli import (
     transfer,
     tune,
     usage,
+    verify,
     work,
 )
 from heldout.cli import (
@@ -53,7 +54,7 @@ app = typer.Typer(
 
 VERBS = (init, doctor, build, ingest, intake, run_verb, work, tune, resume, check, allow, review,
          release, score, transfer, canary, drift, health, report, compare, fidelity, judge, show,
-         usage, export, serve, status)  # fmt: skip
+         usage, export, verify, serve, status)  # fmt: skip
 for module in VERBS:
     module.register(app)
 

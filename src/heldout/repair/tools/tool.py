@@ -50,7 +50,7 @@ class Tool:
 
     name: str
     description: str
-    arguments: type[Arguments]
+    arguments: type[BaseModel]
     run: Callable[[Episode, Any], Shown]
 
     def spec(self) -> ToolSpec:
