@@ -151,10 +151,15 @@ def _end(row: Trajectory, episode: Episode, rewards: Rewards | None) -> Iterator
         raise SandboxError(found.unscored)
     given = found.as_dict()
     for name in sorted({*given, *row.grade}):
-        if json.dumps(given.get(name)) != json.dumps(row.grade.get(name)):
+        if _text(given.get(name)) != _text(row.grade.get(name)):
             yield f"grade: '{name}' is not what the code gives"
     if rewards is not None and not _equal(rewards.steps, row.rewards or ()):
         yield "rewards: they are not what the code gives"
+
+
+def _text(value: object) -> str:
+    """A value told apart from those that merely equal it, such as True and 1."""
+    return json.dumps(value, sort_keys=True)
 
 
 def _equal(one: list[float | None], two: tuple[float | None, ...]) -> bool:
