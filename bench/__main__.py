@@ -12,6 +12,7 @@ from pathlib import Path
 HERE = Path(__file__).parent
 NOT_BY_DEFAULT = {
     "acceptance",
+    "canaries",
     "drivers",
     "efficiency",
     "evidence",

@@ -340,7 +340,8 @@ class Replay:
             _text(arguments.get("target"), 120),
             given if isinstance(given, list) else [],
             self._now,
-            origin=_text(arguments.get("origin"), 60),
+            # Without an origin a request is one of the traffic, and code cannot make those.
+            origin=_text(arguments.get("origin"), 60) or "unnamed",
         )
         self._callers[request.number] = number
         self._accept(request)
