@@ -170,3 +170,11 @@ def test_no_world_holds_the_reference_answers(tmp_path: Path):
             part.strip() for part in answer.replace("\n", " ").split(". ") if len(part) > 60
         ]
         assert [one for one in sentences if one in shown] == []
+
+
+def test_the_help_names_every_source_of_incidents():
+    """The command's help and the registry say the same."""
+    from heldout.cli.ingest import CASES
+    from heldout.ingest.cases.case import case_importers
+
+    assert ", ".join(case_importers()) == CASES
