@@ -31,7 +31,7 @@ FORMAT: Literal["heldout-repair/1"] = "heldout-repair/1"
 MAX_LINE = 8_000_000
 """Characters of a row that are read; an episode's answers together stay far below."""
 
-_MOUNTS = frozenset({"interface.py", "trajectory.py", "verifying.py", "playing.py"})
+_MOUNTS = frozenset({"interface.py", "outcome.py", "playing.py", "trajectory.py", "verifying.py"})
 """Files of the package that no answer or grade depends on."""
 
 
