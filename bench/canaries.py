@@ -13,11 +13,11 @@ from heldout.repair.families import families
 PAGE = Path(__file__).resolve().parents[1] / "docs" / "canaries.md"
 HEAD = """# Canaries of the repair environment
 
-Every known way to be paid without a repair, played through the tools that an agent has. Most hand in
-a report that is right, so that only the repair is missing: a report alone is worth {report:.2f} at most.
-The list is `src/heldout/repair/canaries/`; a new hole is one more entry there. *Most* is the highest
-grade over {count} templates, one of each family; the slow tests hold every canary to its ceiling on
-all of them, and a test takes each guard out and sees the canary get over it.
+Every known way to be paid without a repair, played through the tools that an agent has. Most hand
+in a report that is right, so that only the repair is missing: a report alone is worth {report:.2f}
+at most. The list is `src/heldout/repair/canaries/`; a new hole is one more entry there. *Most* is
+the highest grade over {count} templates, one of each family; the slow tests hold every canary to
+its ceiling on all of them, and a test takes each guard out and sees a canary get over it.
 
 | canary | what it tries | held by | ceiling | most | templates |
 |---|---|---|---|---|---|
