@@ -1,4 +1,4 @@
-"""``heldout export``: runs over train as chat, reward rows, Parquet or a log of Inspect."""
+"""``heldout export``: runs over train for other tools, and repairs as trajectories."""
 
 from __future__ import annotations
 
@@ -12,7 +12,10 @@ from heldout.cli.options import Project
 
 def export(
     kind: Annotated[
-        str, typer.Argument(metavar="KIND", help="chat, rl, parquet (a folder) or inspect.")
+        str,
+        typer.Argument(
+            metavar="KIND", help="chat, rl, parquet (a folder), inspect or trajectory (repairs)."
+        ),
     ],
     out: Annotated[Path, typer.Option("--out", help="File, or for parquet folder, to write.")],
     run: Annotated[

@@ -14,6 +14,7 @@ from heldout.export.lines import Guard
 from heldout.export.rl import Rewards
 from heldout.export.source import Exported, Source
 from heldout.export.tables import Tables
+from heldout.export.trajectories import Trajectories
 from heldout.export.writing import staged
 from heldout.settings import Settings
 from heldout.store import Ledger
@@ -29,7 +30,7 @@ class Format(Protocol):
         ...
 
 
-FORMATS = ("chat", "rl", "parquet", "inspect")
+FORMATS = ("chat", "rl", "parquet", "inspect", "trajectory")
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,6 +54,7 @@ class Order:
             "rl": Rewards(),
             "parquet": Tables(),
             "inspect": InspectLog(),
+            "trajectory": Trajectories(),
         }
         if self.kind not in made:
             raise UsageError(f"'{self.kind}' is no format", mend=f"Known: {', '.join(FORMATS)}")
