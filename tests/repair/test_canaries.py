@@ -164,7 +164,14 @@ GUARDS: dict[str, tuple[Any, str, str]] = {
 """How a guard is taken out, and a canary that then gets over its ceiling; two have own tests."""
 
 
-@pytest.mark.parametrize("guard", [name for name, one in GUARDS.items() if one[1]])
+@pytest.mark.parametrize(
+    "guard",
+    [
+        pytest.param(name, marks=[pytest.mark.slow] * (name in ("time", "focus", "hint ceiling")))
+        for name, one in GUARDS.items()
+        if one[1]
+    ],
+)
 def test_without_its_guard_a_canary_is_paid(guard: str, monkeypatch: pytest.MonkeyPatch):
     """The control of the ceilings: the same play, with the guard taken out, is worth more."""
     remove, name, template = GUARDS[guard]

@@ -77,10 +77,18 @@ def added(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[tuple[Tem
 
 
 def test_a_family_is_one_file(added: tuple[Template, ...]):
-    """Its tasks stand in both halves, the probes tell its repairs apart, canaries hold on it."""
+    """Its tasks stand in both halves, and its first right repair is worth all."""
     mine = [one for one in tasks().values() if one.family == "off_by_one"]
     assert len(mine) == 15
     assert {one.half for one in mine} == {"train", "test"}
+    score = worth(ORACLE, added[0]).score
+    assert score is not None
+    assert score >= ORACLE_FLOOR
+
+
+@pytest.mark.slow
+def test_probes_and_canaries_fit_a_new_family(added: tuple[Template, ...]):
+    """Nobody told them of it: right and wrong repairs are told apart, and a cheat is held."""
     with Sandbox() as sandbox:
         for template in added:
             instance = Instance(template, 0)
@@ -91,9 +99,6 @@ def test_a_family_is_one_file(added: tuple[Template, ...]):
             ):
                 found = probe(sandbox, instance, tree, State(instance.database()))
                 assert (failed(found.at_fault) == ()) is passes, template.name
-    score = worth(ORACLE, added[0]).score
-    assert score is not None
-    assert score >= ORACLE_FLOOR
     caught = next(one for one in CANARIES if one.name == "every error is caught")
     held = worth(caught, added[0]).score
     assert held is not None

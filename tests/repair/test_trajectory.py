@@ -78,19 +78,22 @@ def test_a_row_is_proved(row: Trajectory):
     assert verify(again) == Verified("", TRAIN.id, "proved")
 
 
-def test_rewards_and_pairs_are_proved_as_well():
-    """A rewarded row, and one of two agents whose notes are steps."""
+@pytest.mark.slow
+def test_rewards_are_proved_as_well():
+    """A rewarded row; false rewards with a new seal are found."""
     rewarded = played(mended=False, rewarded=True)
     assert rewarded.rewards is not None
     assert verify(rewarded).proved
     false = forged(rewarded, rewards=(1.0, *rewarded.rewards[1:]))
     assert verify(false).findings == ("rewards: they are not what the code gives",)
+
+
+def test_a_pair_that_says_it_was_one_is_found():
+    """Notes are steps of the episode, which one agent alone has no tool for."""
     episode = Episode(TRAIN.instance(), Sandbox(), tools=all_tools(Notebook()))
     ask(episode, "write_note", text="the cache gives plain data")
-    ask(episode, "read_notes")
     found = record(episode, TRAIN, grade(episode), mode="pair")
     episode.close()
-    assert verify(found).proved
     assert verify(forged(found, mode="single")).status == "altered"
 
 
