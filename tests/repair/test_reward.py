@@ -14,8 +14,10 @@ from heldout.repair.defect import Repair
 from heldout.repair.episode import Episode
 from heldout.repair.grade import grade
 from heldout.repair.instance import Instance
+from heldout.repair.interface import RepairInterface
 from heldout.repair.reward import MENDED, Rewards
 from heldout.repair.sandbox.runner import Sandbox, SandboxError
+from heldout.repair.tasks import tasks
 
 
 def watched(name: str = "features-after-cache") -> tuple[Episode, Rewards]:
@@ -161,3 +163,15 @@ def test_an_agent_sees_no_reward():
     assert [one.chain for one in episode.steps] == [one.chain for one in plain.steps]
     episode.close()
     plain.close()
+
+
+def test_a_session_has_rewards_where_they_are_asked_for():
+    """Off unless a trainer says so."""
+    name = next(one.id for one in tasks().values() if one.half == "train")
+    plain, rewarded = (RepairInterface(rewards=on).open(name, 0) for on in (False, True))
+    for session in (plain, rewarded):
+        session.call("list_alerts", {})
+        session.close()
+    assert plain.rewards is None
+    assert rewarded.rewards is not None
+    assert rewarded.rewards.steps == [0.0]

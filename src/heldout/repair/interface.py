@@ -13,6 +13,7 @@ from heldout.interface import Submission, ToolAnswer, ToolSpec
 from heldout.repair.episode import Episode
 from heldout.repair.grade import Grade, grade
 from heldout.repair.outcome import leave
+from heldout.repair.reward import Rewards
 from heldout.repair.sandbox.runner import Sandbox, Tier
 from heldout.repair.tasks import task
 from heldout.repair.tools import TOOLS
@@ -33,6 +34,12 @@ class RepairSession:
         """Answer one call."""
         text, error, ids = self.episode.call(tool, args)
         return ToolAnswer(text, error, ids, final=bool(self.episode.ended))
+
+    @property
+    def rewards(self) -> Rewards | None:
+        """The rewards of the steps so far, where the interface was asked for them."""
+        watch = self.episode.watch
+        return watch if isinstance(watch, Rewards) else None
 
     def opening(self) -> str:
         """What stands at the beginning: the alert and what dashboards show."""
@@ -71,13 +78,18 @@ def task_of(task_ref: str) -> str:
 
 
 class RepairInterface:
-    """Opens tasks by their ids. ``tier`` is what the sandbox is asked for."""
+    """Opens tasks by their ids. ``tier`` is what the sandbox is asked for.
+
+    ``rewards`` are for trainers: each session then keeps the reward of its steps, which probes
+    after every change and is shown to no agent.
+    """
 
     acts = frozenset({"edit_lines", "revert_edit", "rollback_migration"})
     """Tools after which the same call may be answered otherwise."""
 
-    def __init__(self, tier: Tier = "jail") -> None:
+    def __init__(self, tier: Tier = "jail", *, rewards: bool = False) -> None:
         self._tier = tier
+        self._rewards = rewards
 
     @property
     def name(self) -> str:
@@ -95,4 +107,6 @@ class RepairInterface:
         whose role may see that.
         """
         name = task_of(task_ref)
-        return RepairSession(Episode(task(name).instance(), Sandbox(tier=self._tier)), name)
+        watch = Rewards() if self._rewards else None
+        episode = Episode(task(name).instance(), Sandbox(tier=self._tier), watch=watch)
+        return RepairSession(episode, name)
