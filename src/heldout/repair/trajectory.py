@@ -79,7 +79,7 @@ class Trajectory(_Row):
     mode: Literal["single", "pair"] = "single"
     tier: Literal["jail", "limits"]
     sla_minutes: int | float
-    max_steps: int
+    max_steps: int = Field(gt=0, le=1000)
     opening: str
     steps: tuple[StepRow, ...]
     ended: str
