@@ -61,6 +61,10 @@ def repair(
         bool,
         typer.Option("--anywhere", help="Let other machines reach it; sessions run code."),
     ] = False,
+    openenv: Annotated[
+        bool,
+        typer.Option("--openenv", help="OpenEnv's routes and WebSocket too; needs the extra."),
+    ] = False,
     sessions: Annotated[
         int, typer.Option("--sessions", help="Open at once at most.", min=1, max=1024)
     ] = 64,
@@ -76,7 +80,7 @@ def repair(
     def note(text: str) -> None:
         typer.echo(clean(text), err=True)
 
-    serve_repair(host, port, note, anywhere=anywhere, most=sessions)
+    serve_repair(host, port, note, anywhere=anywhere, most=sessions, openenv=openenv)
 
 
 @group.callback()
