@@ -25,6 +25,7 @@ BENCHES = (
     ("compare", "comparing and listing in a ledger of 10,000 investigations"),
     ("memory", "peak memory of a run as it grows"),
     ("ingest", "importing 200 MB of each kind of real material"),
+    ("repair", "steps of the repair environment, in process and over the wire"),
     ("peers", "the same task and server, driven by heldout and by others"),
 )
 HEAD = """# Performance

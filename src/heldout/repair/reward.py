@@ -23,6 +23,9 @@ from heldout.repair.tree import Tree
 LOCATED, MENDED, HARMED = 0.1, 0.4, 0.2
 """What having seen the file at fault is worth, every broken probe mended, every other broken."""
 
+_BEGUN: dict[tuple[str, int, str], Probes] = {}
+"""Probes of the code that a task begins with: every episode of it needs the same ones."""
+
 
 @dataclass
 class Rewards:
@@ -66,7 +69,7 @@ class Rewards:
         """What an episode as it stands is worth beforehand, against its beginning."""
         instance, tree = episode.instance, episode.workspace.tree
         try:
-            first = self._probe(episode, instance.tree())
+            first = self._probe(episode, episode.workspace.base)
             now = self._probe(episode, tree, episode.taken_back, restored=episode.restored)
         except SandboxError as broken:
             self.unscored = broken.what
@@ -80,12 +83,18 @@ class Rewards:
         self, episode: Episode, tree: Tree, taken_back: str = "", *, restored: bool = False
     ) -> Probes:
         key = (tree.digest, taken_back, restored)
+        is_begun = key == (episode.workspace.base.digest, "", False)
+        begun = (episode.instance.template.name, episode.instance.seed, tree.digest)
+        if is_begun and begun in _BEGUN:
+            return _BEGUN[begun]
         if key not in self._probed:
             made = episode.instance.database(taken_back=taken_back, restored=restored)
             try:
                 self._probed[key] = probe(episode.sandbox, episode.instance, tree, State(made))
             finally:
                 made.close()
+        if is_begun:
+            _BEGUN[begun] = self._probed[key]
         return self._probed[key]
 
     def _unscore(self) -> None:
