@@ -13,8 +13,9 @@ from tests.real import real
 
 from heldout.graph import read_tables
 from heldout.ingest.cases.case import Recorded, Skipped, case_importer
-from heldout.ingest.cases.holmes.described import age_seconds, described, outline
-from heldout.ingest.cases.holmes.recordings import columns, read_recording
+from heldout.ingest.cases.holmes.recordings import read_recording
+from heldout.ingest.cases.kubectl.described import age_seconds, described, outline
+from heldout.ingest.cases.kubectl.tables import columns
 from heldout.ingest.importer import ImportOptions
 
 POD = """\

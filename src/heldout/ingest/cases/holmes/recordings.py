@@ -50,21 +50,3 @@ def read_recording(path: Path) -> Recording | None:
         status=status,
         body=(framed[1] if framed else body).strip("\n") if status != "error" else "",
     )
-
-
-def columns(text: str) -> list[dict[str, str]]:
-    """The rows of a table as kubectl prints it, by the words of its head.
-
-    A cell begins where its head does, or where the text before it has spilled over, two blanks
-    apart; without a head there are no rows.
-    """
-    lines = [line for line in text.splitlines() if line.strip()]
-    if not lines or not re.match(r"[A-Z][A-Z0-9_()%/-]*(\s|$)", lines[0]):
-        return []
-    heads = re.split(r"\s{2,}", lines[0].strip())
-    found = []
-    for line in lines[1:]:
-        cells = re.split(r"\s{2,}", line.strip(), maxsplit=len(heads) - 1)
-        if len(cells) == len(heads):
-            found.append(dict(zip(heads, cells, strict=True)))
-    return found

@@ -9,8 +9,9 @@ from pathlib import Path
 
 from heldout.ingest import kubernetes
 from heldout.ingest.alerting import Alert, alerts_in
-from heldout.ingest.cases.holmes.described import KINDS, age_seconds, described
-from heldout.ingest.cases.holmes.recordings import Recording, columns, read_recording
+from heldout.ingest.cases.holmes.recordings import Recording, read_recording
+from heldout.ingest.cases.kubectl.described import KINDS, age_seconds, described
+from heldout.ingest.cases.kubectl.tables import columns, event, items, listed
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.moments import moment
 from heldout.ingest.objects import K8sObject, objects_in
@@ -28,7 +29,6 @@ _SUBJECTS = ("pod", "deployment", "statefulset", "job", "service", "node")
 """Labels that an alert is about, the nearest to code first."""
 _LOGS = re.compile(r"logs")
 _LISTED = ("kubectl_find_resource", "kubectl_get_by", "kubectl_get", "kubectl_lineage")
-_ROW = re.compile(r"^(?:(\S+)\s+)?(\S+)\s+(\d+/\d+)\s+(\S+)\s+(\d+)(?:\s+\([^)]*\))?\s+(\S+)")
 
 
 @dataclass(slots=True)
@@ -138,10 +138,10 @@ def _recorded(material: Material) -> Iterator[K8sObject]:
         if "describe" in one.tool and kind:
             seen = described(kind, one.body)
             if seen is not None:
-                yield from _items(seen.body)
+                yield from items(seen.body)
                 for age, type_, reason, message in seen.events:
                     number += 1
-                    yield from _event(
+                    yield from event(
                         number, material.now - age * SECOND, (type_, reason, message),
                         (kind, seen.body["metadata"]),
                     )  # fmt: skip
@@ -152,11 +152,11 @@ def _recorded(material: Material) -> Iterator[K8sObject]:
                 at = material.now - age_seconds(row.get("LAST SEEN", "")) * SECOND
                 said = (row.get("TYPE", ""), row.get("REASON", ""), row.get("MESSAGE", ""))
                 where = {"name": name, "namespace": one.named("namespace")}
-                yield from _event(number, at, said, (KINDS.get(about.lower(), about), where))
+                yield from event(number, at, said, (KINDS.get(about.lower(), about), where))
         elif "yaml" in one.tool or "manifests" in one.tool:
             yield from _parsed(one.body)
         elif one.tool.startswith(_LISTED) and kind:
-            yield from _listed(one, kind)
+            yield from listed(one.body, kind, one.named("namespace"))
 
 
 def _applications(material: Material) -> Iterator[K8sObject]:
@@ -164,7 +164,7 @@ def _applications(material: Material) -> Iterator[K8sObject]:
     names = {one.params["app_name"] for one in material.recordings if one.params.get("app_name")}
     for name in sorted(names):
         space, _, own = name.rpartition("/")
-        yield from _items(
+        yield from items(
             {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
              "metadata": {"name": own, "namespace": space or "argocd"}}
         )  # fmt: skip
@@ -177,59 +177,6 @@ def _parsed(text: str) -> Iterator[K8sObject]:
         return
     for document in documents:
         yield from (found.item for found in objects_in(document, "") if found.item is not None)
-
-
-def _items(body: dict[str, object]) -> Iterator[K8sObject]:
-    yield from (found.item for found in objects_in(body, "") if found.item is not None)
-
-
-def _event(
-    number: int, at: int, said: tuple[str, str, str], about: tuple[str, dict[str, str]]
-) -> Iterator[K8sObject]:
-    kind, where = about
-    from heldout.graph.tools.page import iso
-
-    yield from _items(
-        {
-            "apiVersion": "v1", "kind": "Event",
-            "metadata": {"name": f"event-{number}", "namespace": where.get("namespace") or ""},
-            "involvedObject": {"kind": kind, **where},
-            "type": said[0], "reason": said[1], "message": said[2],
-            "lastTimestamp": iso(at),
-        }
-    )  # fmt: skip
-
-
-def _listed(one: Recording, kind: str) -> Iterator[K8sObject]:
-    """Rows of a listing: names, and of pods their phase, readiness and restarts."""
-    for line in one.body.splitlines():
-        match = _ROW.match(line.strip())
-        if match and kind == "Pod" and match[2] != "NAME":
-            namespace = match[1] or one.named("namespace")
-            ready, _, of = match[3].partition("/")
-            phase = match[4] if match[4] in ("Running", "Pending", "Succeeded", "Failed") else ""
-            waiting = {} if phase else {"waiting": {"reason": match[4]}}
-            yield from _items(
-                {
-                    "apiVersion": "v1", "kind": "Pod",
-                    "metadata": {"name": match[2], "namespace": namespace},
-                    "spec": {"containers": [{"name": "main"}]},
-                    "status": {
-                        "phase": phase or "Pending",
-                        "containerStatuses": [
-                            {"name": "main", "ready": ready == of, "restartCount": int(match[5]),
-                             "state": waiting or {"running": {}}}
-                        ],
-                    },
-                }
-            )  # fmt: skip
-    if kind == "Pod":
-        return
-    for row in columns(one.body):
-        name = row.get("NAME", "")
-        if name and "/" not in name:
-            metadata = {"name": name, "namespace": row.get("NAMESPACE") or one.named("namespace")}
-            yield from _items({"apiVersion": "v1", "kind": kind, "metadata": metadata})
 
 
 def _lines(draft: WorldDraft, material: Material) -> Iterator[Line]:

@@ -1,0 +1,1 @@
+"""What kubectl prints, read back: descriptions and tables, as recordings of others hold them."""
