@@ -45,6 +45,20 @@ def test_a_team_s_own_files_are_frozen(tmp_path: Path):
     assert "coinbox" in brain.prompt()
 
 
+def test_the_folder_one_stands_in_becomes_a_project(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """An empty folder stays the one it is, and goes by its own name."""
+    here = tmp_path / "here"
+    here.mkdir()
+    monkeypatch.chdir(here)
+    before = here.stat().st_ino
+    make_project(Path())
+    assert here.stat().st_ino == before
+    assert load_settings(here).name == "here"
+    assert not (tmp_path / "here.part").exists()
+
+
 def test_a_folder_in_use_is_left_alone(tmp_path: Path):
     """A folder with files in it is refused and untouched; so is a brain without Markdown."""
     (tmp_path / "keep.txt").write_text("mine")

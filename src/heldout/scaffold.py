@@ -54,6 +54,7 @@ def make_project(root: Path, *, brain: Path | None = None, with_set: str | None 
     frozen, since a team's files name its own services. ``with_set`` copies one of the template's
     sets; otherwise the set ``incidents`` is made, empty.
     """
+    root = root.absolute()  # '.' has no name of its own.
     if root.exists() and (not root.is_dir() or any(root.iterdir())):
         raise UsageError("the folder is not empty", where=str(root), mend="Name a new folder")
     template = template_root()
@@ -78,8 +79,11 @@ def make_project(root: Path, *, brain: Path | None = None, with_set: str | None 
         (part / FILE).write_text(SETTINGS.format(name=root.name, set=name), encoding="utf-8")
         (part / ".gitignore").write_text(IGNORED, encoding="utf-8")
         if existed:
-            root.rmdir()
-        part.replace(root)
+            # The folder itself stays: somebody may stand in it.
+            for made in list(part.iterdir()):
+                made.replace(root / made.name)
+        else:
+            part.replace(root)
     except OSError as error:
         raise UsageError(
             f"the project could not be written ({error.strerror})",

@@ -197,3 +197,9 @@ def test_a_brain_that_looks_back_solves_more_of_the_held_out_half(tmp_path: Path
     assert {row["judge"] for row in rows} == {"repair"}
     assert len(rows) == 80
     assert all(row["result"] in ("pass", "fail") for row in rows)
+    from heldout.score.result import read_score
+
+    with Ledger.open(load_settings(root).ledger, read_only=True) as ledger:
+        (row,) = ledger.read("SELECT result_json FROM scores WHERE result_json IS NOT NULL")
+    found = read_score(json.loads(row["result_json"]))
+    assert found.traps.count("fixed") > found.traps.count("broken")

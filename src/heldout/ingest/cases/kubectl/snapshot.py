@@ -28,7 +28,7 @@ OTHERWISE = 1_760_000_000 * SECOND
 MAX_BYTES = 64 * 1024 * 1024
 _TOLD = ("GetServiceDependencies", "CheckServiceConnectivity", "CheckNodeServiceStatus",
          "GetClusterConfiguration", "GetErrorLogs")  # fmt: skip
-"""Tools whose answers are kept as lines of that tool: results of probes that nobody can make now."""
+"""Tools whose answers are kept as their lines: results of probes that nobody can make now."""
 
 
 def now_of(cache: Mapping[str, Any]) -> int:
