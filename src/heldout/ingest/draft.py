@@ -26,7 +26,7 @@ from heldout.ingest.redaction import Redactor
 from heldout.ingest.report import Report
 from heldout.ingest.telemetry.grid import Numbers
 from heldout.ingest.telemetry.recording import COVERAGE, Line, Recording
-from heldout.ingest.timelines import Row, bounded, or_else, timeline, unbounded
+from heldout.ingest.timelines import Row, bounded, columns_of, or_else, timeline, unbounded
 
 HISTORY = 14 * 86_400_000_000
 """How far before now a world begins at least, in microseconds."""
@@ -437,7 +437,7 @@ class WorldDraft:
         at = self._now(now)
         start = self._start(at, span)
         columns: dict[str, Any] = {
-            table: _columns(table, rows) for table, rows in self._tables(start, at).items()
+            table: columns_of(table, rows) for table, rows in self._tables(start, at).items()
         }
         columns["metric_series"] = self._recording.names()
         meta = {"imported": self.name} | self._meta
@@ -492,12 +492,3 @@ class WorldDraft:
         moments += [row["valid_from"] for row in self._edges.values()
                     if row["valid_from"] is not None]  # fmt: skip
         return min([*moments, span[0]] if span else moments)
-
-
-def _columns(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:
-    """Rows as columns, without holding them all twice."""
-    found: dict[str, list[Any]] = {column: [] for column, _ in TABLES[table]}
-    for row in rows:
-        for column, values in found.items():
-            values.append(row[column])
-    return found

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 from functools import cache
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol
+from types import ModuleType
+from typing import TYPE_CHECKING, Any, Protocol
 
 from heldout.errors import UsageError
 
@@ -56,9 +57,14 @@ def importers() -> dict[str, Importer]:
     """Every importer, by name."""
     from heldout.ingest import kinds
 
-    found: dict[str, Importer] = {}
-    for info in sorted(pkgutil.iter_modules(kinds.__path__), key=lambda one: one.name):
-        one = getattr(import_module(f"{kinds.__name__}.{info.name}"), "IMPORTER", None)
+    return registered(kinds, "IMPORTER")
+
+
+def registered(package: ModuleType, attribute: str) -> dict[str, Any]:
+    """What each module of a package offers under a name of its own, by that ``name``."""
+    found: dict[str, Any] = {}
+    for info in sorted(pkgutil.iter_modules(package.__path__), key=lambda one: one.name):
+        one = getattr(import_module(f"{package.__name__}.{info.name}"), attribute, None)
         if one is not None:
             found[one.name] = one
     return dict(sorted(found.items()))

@@ -6,11 +6,11 @@ world's beginning, and read again it has no bounds of its own.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
 from typing import Any
 
-from heldout.graph.schema import OPEN_END
+from heldout.graph.schema import OPEN_END, TABLES
 
 Row = dict[str, Any]
 
@@ -48,3 +48,12 @@ def timeline(held: Sequence[Row], start: int) -> list[Row]:
     for row, later in pairwise(rows):
         row["valid_to"] = min(row["valid_to"], later["valid_from"])
     return [row for row in rows if row["valid_to"] > row["valid_from"]]
+
+
+def columns_of(table: str, rows: Iterable[Row]) -> dict[str, list[Any]]:
+    """Rows as columns, without holding them all twice."""
+    found: dict[str, list[Any]] = {column: [] for column, _ in TABLES[table]}
+    for row in rows:
+        for column, values in found.items():
+            values.append(row[column])
+    return found

@@ -2,15 +2,14 @@
 
 from __future__ import annotations
 
-import pkgutil
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from functools import cache
-from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from heldout.errors import UsageError
+from heldout.ingest.importer import registered
 from heldout.truth import Truth
 from heldout.truth.specs import Kind
 
@@ -118,12 +117,7 @@ def case_importers() -> dict[str, CaseImporter]:
     """Every importer of recorded incidents, by name."""
     from heldout.ingest.cases import kinds
 
-    found: dict[str, CaseImporter] = {}
-    for info in sorted(pkgutil.iter_modules(kinds.__path__), key=lambda one: one.name):
-        one = getattr(import_module(f"{kinds.__name__}.{info.name}"), "CASES", None)
-        if one is not None:
-            found[one.name] = one
-    return dict(sorted(found.items()))
+    return registered(kinds, "CASES")
 
 
 def case_importer(name: str) -> CaseImporter:

@@ -11,11 +11,11 @@ from heldout.ingest import kubernetes
 from heldout.ingest.alerting import Alert, alerts_in
 from heldout.ingest.cases.holmes.recordings import Recording, read_recording
 from heldout.ingest.cases.kubectl.described import KINDS, age_seconds, described
-from heldout.ingest.cases.kubectl.tables import columns, event, items, listed
+from heldout.ingest.cases.kubectl.tables import columns, documents, event, items, listed
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.moments import moment
-from heldout.ingest.objects import K8sObject, objects_in
-from heldout.ingest.reading import Unreadable, documents_of, parse_text
+from heldout.ingest.objects import K8sObject
+from heldout.ingest.reading import Unreadable, documents_of
 from heldout.ingest.telemetry.levels import level_in
 from heldout.ingest.telemetry.recording import Line
 from heldout.ingest.telemetry.stamps import Clock
@@ -154,7 +154,7 @@ def _recorded(material: Material) -> Iterator[K8sObject]:
                 where = {"name": name, "namespace": one.named("namespace")}
                 yield from event(number, at, said, (KINDS.get(about.lower(), about), where))
         elif "yaml" in one.tool or "manifests" in one.tool:
-            yield from _parsed(one.body)
+            yield from documents(one.body)
         elif one.tool.startswith(_LISTED) and kind:
             yield from listed(one.body, kind, one.named("namespace"))
 
@@ -168,15 +168,6 @@ def _applications(material: Material) -> Iterator[K8sObject]:
             {"apiVersion": "argoproj.io/v1alpha1", "kind": "Application",
              "metadata": {"name": own, "namespace": space or "argocd"}}
         )  # fmt: skip
-
-
-def _parsed(text: str) -> Iterator[K8sObject]:
-    try:
-        documents = parse_text(text, is_json=False)
-    except Unreadable:
-        return
-    for document in documents:
-        yield from (found.item for found in objects_in(document, "") if found.item is not None)
 
 
 def _lines(draft: WorldDraft, material: Material) -> Iterator[Line]:

@@ -12,11 +12,11 @@ import numpy as np
 
 from heldout.ingest import kubernetes
 from heldout.ingest.cases.kubectl.described import KINDS, described
-from heldout.ingest.cases.kubectl.tables import event, items, listed
+from heldout.ingest.cases.kubectl.tables import documents, event, items, listed
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.moments import moment
-from heldout.ingest.objects import K8sObject, mapping, objects_in, sequence
-from heldout.ingest.reading import Unreadable, documents_of, parse_text
+from heldout.ingest.objects import K8sObject, mapping, sequence
+from heldout.ingest.reading import Unreadable, documents_of
 from heldout.ingest.telemetry.grid import Tally, even_runs
 from heldout.ingest.telemetry.levels import level_in
 from heldout.ingest.telemetry.recording import Line
@@ -100,16 +100,7 @@ def _objects(cache: Mapping[str, Any], namespace: str, now: int) -> Iterator[tup
             place = str(args.get("namespace") or namespace)
             yield from ((2, item) for item in listed(text, kind, place))
         elif tool == "GetAppYAML" and text:
-            yield from ((1, item) for item in _manifests(text))
-
-
-def _manifests(text: str) -> Iterator[K8sObject]:
-    try:
-        documents = parse_text(text, is_json=False)
-    except Unreadable:
-        return
-    for document in documents:
-        yield from (one.item for one in objects_in(document, "") if one.item is not None)
+            yield from ((1, item) for item in documents(text))
 
 
 def _lines(

@@ -8,6 +8,7 @@ from typing import Any
 
 from heldout.graph.tools.page import iso
 from heldout.ingest.objects import K8sObject, objects_in
+from heldout.ingest.reading import Unreadable, parse_text
 
 _ROW = re.compile(r"^(?:(\S+)\s+)?(\S+)\s+(\d+/\d+)\s+(\S+)\s+(\d+)(?:\s+\([^)]*\))?\s+(\S+)")
 _PHASES = ("Running", "Pending", "Succeeded", "Failed")
@@ -34,6 +35,16 @@ def columns(text: str) -> list[dict[str, str]]:
 def items(body: Mapping[str, Any]) -> Iterator[K8sObject]:
     """An object's body as an object; nothing for one that is none."""
     yield from (found.item for found in objects_in(dict(body), "") if found.item is not None)
+
+
+def documents(text: str) -> Iterator[K8sObject]:
+    """The objects in YAML or JSON as kubectl prints it; text of another kind holds none."""
+    try:
+        found = parse_text(text, is_json=False)
+    except Unreadable:
+        return
+    for document in found:
+        yield from (one.item for one in objects_in(document, "") if one.item is not None)
 
 
 def event(
