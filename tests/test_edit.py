@@ -59,7 +59,7 @@ def test_each_action(op: Op, expected: str):
         (Op("method.md", "append"), "without text"),
         (Op("../method.md", "append", text="x"), "leads out"),
         (Op("overlays/../../x.md", "append", text="x"), "leads out"),
-        (Op("overlays/models/m/method.md", "replace", "a", "x"), "no file"),
+        (Op("overlays/models/m/method.md", "replace", "a", "x"), "has no lines yet"),
     ],
 )
 def test_an_edit_that_does_not_fit_is_refused(op: Op, message: str):

@@ -93,7 +93,7 @@ def test_frozen_and_foreign_files_are_not_shown() -> None:
         (Op("overlays/models/other/method.md", "append", "", "- x"), "outside the model's overlay"),
         (Op(FILE, "append", "", "- See <service-1>."), "placeholder"),
         (Op(FILE, "append", "", "\n".join(f"- {i}" for i in range(9))), "adds 9 lines"),
-        (Op(FILE, "delete", "- none"), "no file"),
+        (Op(FILE, "delete", "- none"), "has no lines yet"),
     ],
 )
 def test_a_draft_that_may_not_be_tried_is_refused(op: Op, why: str) -> None:

@@ -9,7 +9,7 @@ from heldout.interface import ToolSpec
 
 ONLY_READS = r"Every tool only\s+reads\."
 """As a pattern: of an environment with tools that act :data:`ACTS` is said instead."""
-ACTS = "What you change is changed for this session alone."
+ACTS = "What you edit is edited for this session alone."
 
 HARNESS = """\
 # This session
