@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
 help: ## List the targets
-	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-9s %s\n", $$1, $$2}'
+	@grep -hE '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  %-12s %s\n", $$1, $$2}'
 
 $(STAMP): requirements.lock pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "heldout needs Python 3.11 or newer: set PYTHON=/path/to/python3.11")'
@@ -25,6 +25,17 @@ test: $(STAMP) ## Run the tests
 test-real: $(STAMP) ## Run the tests on real third-party data; fails where it is absent
 	HELDOUT_REAL_REQUIRED=1 $(BIN)/python -m pytest -q -n auto --dist loadfile -m real --slow
 
+OPENENV := .venv-openenv
+
+$(OPENENV)/.installed: requirements-openenv.txt
+	$(PYTHON) -m venv $(OPENENV)
+	$(OPENENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-openenv.txt
+	$(OPENENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
+	@touch $@
+
+test-openenv: $(OPENENV)/.installed ## Drive the repair environment with OpenEnv's own client
+	$(OPENENV)/bin/python -m pytest -q -p no:cacheprovider tests/rest/test_openenv.py
+
 check: $(STAMP) ## ruff, mypy strict, import contracts
 	$(BIN)/ruff check src tests flows checkers bench
 	$(BIN)/ruff format --check src tests flows checkers bench
@@ -34,4 +45,4 @@ check: $(STAMP) ## ruff, mypy strict, import contracts
 bench: $(STAMP) ## Measure and print the figures of README and docs
 	$(BIN)/python -m bench
 
-.PHONY: help setup demo test test-real check bench
+.PHONY: help setup demo test test-real test-openenv check bench

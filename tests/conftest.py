@@ -64,8 +64,8 @@ def loopback_only() -> Iterator[None]:
     patch.undo()
 
 
-SAMPLE = 16
-"""Of the tests marked ``slow`` every sixteenth runs each time, always the same ones."""
+SAMPLE = 24
+"""Of the tests marked ``slow`` one in so many runs each time, always the same ones."""
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

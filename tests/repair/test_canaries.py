@@ -48,6 +48,7 @@ def test_a_canary_stays_under_its_ceiling(name: str):
 
 
 @pytest.mark.slow
+@pytest.mark.long
 @pytest.mark.parametrize("template", TEMPLATES)
 @pytest.mark.parametrize("name", BY_NAME)
 def test_every_canary_stays_under_its_ceiling_everywhere(name: str, template: str):
