@@ -198,7 +198,8 @@ class _Text:
                     continue
                 raise
             ended = self._held[end : end + 1] in _ENDS and end < len(self._held)
+            length = end - self._at  # Reading on moves what is held.
             if not ended and self._more():
                 continue  # A number may go on in what was not read yet.
-            self._at = end
+            self._at += length
             return value

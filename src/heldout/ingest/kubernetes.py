@@ -125,18 +125,21 @@ def _redacted(
     return K8sObject(item.kind, item.api_version, item.namespace, item.name, body, item.file)
 
 
-def topology(imported: Imported, *, cluster: str = "") -> Topology:
+def topology(imported: Imported, *, cluster: str = "", derives: bool = True) -> Topology:
     """The import as a topology: its objects, the pods that they make, the applications on top."""
     name = cluster or imported.name
-    return build_topology(imported.by_identity, imported.edges, name, listed=imported.listed)
+    return build_topology(
+        imported.by_identity, imported.edges, name, listed=imported.listed, derives=derives
+    )
 
 
-def into(draft: WorldDraft, imported: Imported, *, cluster: str = "") -> None:
+def into(draft: WorldDraft, imported: Imported, *, cluster: str = "", derives: bool = True) -> None:
     """Put an import into a draft: objects, the pods that they make, applications, and events.
 
-    Events become runtime changes of the objects that they are about.
+    Events become runtime changes of the objects that they are about. A recorded incident does not
+    derive: pods that are inferred to run would contradict what was wrong.
     """
-    found = topology(imported, cluster=cluster)
+    found = topology(imported, cluster=cluster, derives=derives)
     draft.topology(found)
     _events_into(draft, imported, found)
 

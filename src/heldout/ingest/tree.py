@@ -111,10 +111,12 @@ def build_topology(
     cluster: str,
     *,
     listed: Mapping[str, Collection[str]] | None = None,
+    derives: bool = True,
 ) -> Topology:
     """Everything that the objects declare, and what follows from it.
 
-    ``listed`` are the kinds that are known completely, by namespace.
+    ``listed`` are the kinds that are known completely, by namespace. Unless it ``derives``, no
+    pod and no status is inferred that nobody saw.
     """
     build = _Builder(cluster)
     home = Identity("Cluster", "", cluster)
@@ -130,7 +132,8 @@ def build_topology(
         build.say(Identity("Namespace", "", place) if place else home, "listed", sorted(kinds))
     for reference in edges:
         build.edge(reference.src, reference.predicate, reference.dst)
-    _derive_pods(build, items)
+    if derives:
+        _derive_pods(build, items)
     _applications(build, items)
     result = Topology(
         entities=tuple(build.entities.values()),

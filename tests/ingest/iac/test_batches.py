@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.ingest import batches as room
-from heldout.ingest.batches import batches, head_of, members
+from heldout.ingest.batches import batches, head_of, members, sequence
 
 VALUES = st.recursive(
     st.none() | st.booleans() | st.integers() | st.floats(allow_nan=False) | st.text(max_size=9),
@@ -43,6 +43,28 @@ def test_the_members_of_a_document_are_the_document(value, chunk, indent):
         assert [one.value for one in found if one.listed] == value
     else:
         assert [one.value for one in found] == [value]
+
+
+@pytest.mark.parametrize("text", ["[00]", "[1x]", '{"a": 1, "b": 2x}', '[{"a": 1}x]'])
+def test_a_character_after_a_value_is_not_skipped(text: str):
+    """What follows a value at the end of a file is read, and refused where it is no JSON."""
+    with pytest.raises(ValueError, match="expected one of"):
+        list(members(io.StringIO(text)))
+
+
+@settings(max_examples=80, deadline=None)
+@given(found=st.lists(st.dictionaries(st.text(max_size=3), VALUES, max_size=2), max_size=6),
+       between=st.sampled_from(["", " ", "\n"]), chunk=st.integers(1, 40))  # fmt: skip
+def test_documents_one_after_the_other_are_all_read(tmp_path_factory, found, between, chunk):
+    """Nothing is lost of a file with several documents, with or without a space between them."""
+    path = tmp_path_factory.mktemp("several") / "documents.json"
+    path.write_text(between.join(map(json.dumps, found)), encoding="utf-8")
+    kept = room._CHUNK
+    room._CHUNK = chunk
+    try:
+        assert list(sequence(path)) == found
+    finally:
+        room._CHUNK = kept
 
 
 @settings(max_examples=80, deadline=None)

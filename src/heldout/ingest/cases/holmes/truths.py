@@ -23,6 +23,12 @@ NOT_DIAGNOSES = {
     "57_wrong_namespace": "it asks for logs of something that is not there",
 }
 """Cases that test how tools are used and have no cause to be named."""
+NOT_IN_IT = {
+    "22_high_latency_dbi_down": "its cause, a stopped database, is in none of its material",
+}
+"""Diagnoses that nobody could make from what was recorded."""
+_NEVER = frozenset({"AlertRule", "CustomResource", "Namespace", "ServiceAccount", "Cluster"})
+"""Kinds that a name may begin like without being what is at fault."""
 OVER = (
     "healthy", "not an issue", "no issue", "no problem", "expected", "by design", "always firing",
     "always active", "running normally", "nothing is wrong", "normal",
@@ -69,7 +75,7 @@ KEYS: Mapping[str, Key] = {
     "15_failed_readiness_probe": Key(
         ("search-engine",), (("readiness",), ("fail", "fails", "failing", "failed")), "readiness"),
     "161_bidding_version_performance": Key(
-        ("bidder", "bidding"), (("v2.0", "v2", "version", "2.0"),), "new-version"),
+        ("bidder-app-v2", "bidder"), (("v2.0", "v2", "version", "2.0"),), "new-version"),
     "17_oom_kill": Key(("analytics-exporter-fast",), _OOM, "oom"),
     "18_oom_kill_from_issues_history": Key(("analytics-exporter-fast",), _OOM, "oom"),
     "22_high_latency_dbi_down": Key(
@@ -110,7 +116,8 @@ KEYS: Mapping[str, Key] = {
     "82_pod_anti_affinity_conflict": Key(
         ("silver-puffin",), (("anti-affinity", "antiaffinity", "anti affinity"),), "anti-affinity"),
     "84_network_policy_blocking_traffic": Key(
-        ("backend", "frontend"), (("networkpolicy", "network policy"),), "network-policy"),
+        ("backend-network-policy", "backend"), (("networkpolicy", "network policy"),),
+        "network-policy"),
     "86_configmap_like_but_secret": Key(
         ("frontend", "frontend-api-keys"), (("secret",), ("missing", "not found", "exist",
                                                           "absent", "frontend-api-keys")),
@@ -149,6 +156,12 @@ def key_of(name: str, required: Sequence[str]) -> Key:
     return Key(tuple(quoted), tuple((word,) for word in quoted), name)
 
 
+def _may_be(draft: WorldDraft, entity: str) -> bool:
+    """Whether something may be named: an application of GitOps is a custom resource that may."""
+    kind = draft.kind(entity)
+    return kind not in _NEVER or draft.value(entity, "kind") == "Application"
+
+
 def truth_of(key: Key, required: Sequence[str], draft: WorldDraft) -> Truth | None:
     """The truth in the ids of a draft; ``None`` where nothing at fault is in it to be named."""
     said = " ".join(required) or "unknown"
@@ -158,7 +171,7 @@ def truth_of(key: Key, required: Sequence[str], draft: WorldDraft) -> Truth | No
         one
         for begins in key.at
         for one in draft.find()
-        if draft.title(one).startswith(begins) and draft.kind(one) != "AlertRule"
+        if draft.title(one).startswith(begins) and _may_be(draft, one)
     ]
     if not entities:
         return None

@@ -92,7 +92,7 @@ def into(draft: WorldDraft, folder: Path, material: Material, cluster: str) -> i
                  if one.kind != "TestCase"]  # fmt: skip
     found = [*_recorded(material), *_applications(material), *manifests]
     imported = kubernetes.of_objects([_redacted(one, draft) for one in found], name=cluster)
-    kubernetes.into(draft, imported, cluster=cluster)
+    kubernetes.into(draft, imported, cluster=cluster, derives=False)
     draft.log_lines(_lines(draft, material))
     told = [one for path in sorted(folder.glob("iss*.json")) for one in _alerts(path)]
     for one in told:

@@ -10,7 +10,7 @@ from typing import Any
 from heldout.graph.tools.page import iso
 from heldout.ingest.cases.case import Recorded, Skipped
 from heldout.ingest.cases.holmes import world
-from heldout.ingest.cases.holmes.truths import NOT_DIAGNOSES, key_of, truth_of
+from heldout.ingest.cases.holmes.truths import NOT_DIAGNOSES, NOT_IN_IT, key_of, truth_of
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.importer import ImportOptions
 from heldout.ingest.moments import moment
@@ -35,7 +35,7 @@ class Holmes:
         """Every folder with a test case, by name."""
         for folder in sorted({one.parent for one in path.rglob(CASE)}):
             key = folder.relative_to(path).as_posix()
-            why = NOT_DIAGNOSES.get(folder.name, "")
+            why = NOT_DIAGNOSES.get(folder.name) or NOT_IN_IT.get(folder.name)
             yield Skipped(key, why) if why else _read(folder, path, key)
 
 

@@ -44,7 +44,9 @@ def into(
     # What was described has a status and more fields than a row of a listing: it comes first.
     ranked = sorted(found, key=lambda pair: pair[0])
     objects = [_redacted(item, draft) for _, item in ranked]
-    kubernetes.into(draft, kubernetes.of_objects(objects, name="cluster"), cluster="cluster")
+    kubernetes.into(
+        draft, kubernetes.of_objects(objects, name="cluster"), cluster="cluster", derives=False
+    )
     raw = folder / "raw_data"
     draft.log_lines(_lines(draft, cache, _read(raw / "logs.json", root), namespace, now))
     _metrics(draft, raw / "metrics.csv")

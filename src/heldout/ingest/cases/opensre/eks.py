@@ -23,7 +23,7 @@ def into(draft: WorldDraft, case: CaseFolder) -> None:
     cluster = str(case.scenario.get("cluster_name") or "cluster")
     found = [one.item for body in _bodies(case) for one in objects_in(body, "") if one.item]
     imported = kubernetes.of_objects([_clean(one, draft) for one in found], name=cluster)
-    kubernetes.into(draft, imported, cluster=cluster)
+    kubernetes.into(draft, imported, cluster=cluster, derives=False)
     draft.log_lines(_lines(draft, case))
     for monitor in map(
         mapping, sequence(case.evidence.get("datadog_monitors", {}).get("monitors"))
