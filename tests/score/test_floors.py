@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from heldout.errors import SpecError
 from heldout.floors import FLOORS, generous_judge, play_floors, points_at_cause, submit
 from heldout.floors.bm25 import rank, words
+from heldout.floors.rules import Desk
 from heldout.interface import Submission, ToolAnswer, ToolSpec
 from heldout.truth import Truth
 
@@ -91,7 +92,8 @@ class WorldSession:
             ]
         elif tool == "get_field_history":
             rows = [{"change_id": "c-old"}]
-        return ToolAnswer(json.dumps({"rows": rows, "cursor": cursor}))
+        window = {"until": "2026-03-04T12:00:00Z"}
+        return ToolAnswer(json.dumps({"rows": rows, "cursor": cursor, "window_used": window}))
 
     def finish(self) -> Submission | None:
         """The submission."""
@@ -205,3 +207,13 @@ def test_where_no_change_is_the_answer_pointing_at_none_is_right(
     )  # fmt: skip
     said = Submission("none", named, "no change caused this")
     assert points_at_cause(said, truth) is right
+
+
+def test_an_alert_without_a_time_is_read_at_the_present_of_its_world():
+    """The machine's clock is never asked: a floor is the same on every day."""
+    assert (
+        Desk("Something is wrong", WorldSession()).fired.isoformat() == "2026-03-04T12:00:00+00:00"
+    )
+    told = Desk("Fired at 2026-03-04T11:40:00Z", WorldSession())
+    assert told.fired.isoformat() == "2026-03-04T11:40:00+00:00"
+    assert not told.session.calls

@@ -16,6 +16,7 @@ from heldout.split import Case
 from heldout.truth import Truth, read_truth
 
 _FIRED = re.compile(r"Fired at (\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)")
+_FIRST, _LAST = "1970-01-01T00:00:00Z", "9999-12-31T23:59:59Z"
 _SERVICE = re.compile(r"^Service: (\S+)", re.MULTILINE)
 _SEVERITIES = ("critical", "error", "high", "warning", "warn", "medium", "low", "info")
 _PAGES = 40
@@ -44,13 +45,21 @@ class Desk:
         self.alert = alert
         self.session = session
         fired = _FIRED.search(alert)
-        self.fired = (
-            datetime.fromisoformat(fired.group(1).replace("Z", "+00:00"))
-            if fired
-            else datetime.now(UTC)
-        )
+        told = _time(fired.group(1)) if fired else None
+        self.fired = told or self._clock()
         service = _SERVICE.search(alert)
         self.service = service.group(1) if service else ""
+
+    def _clock(self) -> datetime:
+        """The present of the world, where the alert does not say when it fired.
+
+        The machine's clock is never asked, as a floor must be the same on every day.
+        """
+        answer = self.session.call("list_changes", {"since": _FIRST, "until": _LAST, "limit": 1})
+        data = {} if answer.is_error else json.loads(answer.text)
+        window = data.get("window_used") if isinstance(data, dict) else None
+        told = window.get("until") if isinstance(window, dict) else None
+        return _time(told) or datetime(1970, 1, 1, tzinfo=UTC)
 
     def rows(self, tool: str, **args: Any) -> list[dict[str, Any]]:
         """The rows of one answer; an error has none."""
