@@ -137,6 +137,16 @@ def test_what_breaks_inside_is_unscored_and_not_told(monkeypatch: pytest.MonkeyP
     one.close()
 
 
+@pytest.mark.parametrize(
+    "odd", [{"index": "x"}, {"index": None}, {"task": []}, {"episode_id": "e" * 101}]
+)
+def test_an_odd_reset_is_refused_in_words(client: Any, odd: dict[str, Any]):
+    """No exception text reaches the client, and the session can go on."""
+    said = client.reset(**odd)
+    assert (said.observation["is_error"], said.reward) == (True, 0.0)
+    assert not client.reset(task=MIGRATION).observation["is_error"]
+
+
 def test_the_state_and_the_tasks_tell_nothing_more():
     """Ids that say nothing, the train half alone, and a state of five fields."""
     one = RepairEnvironment()

@@ -98,6 +98,10 @@ class RepairEnvironment(Environment[RepairAction, RepairObservation, RepairState
         if self._closed:
             return self._refused("the session is closed")
         names = served()
+        if type(index) is not int or not isinstance(task, str):
+            return self._refused("index is a whole number and task a text")
+        if episode_id is not None and (not isinstance(episode_id, str) or len(episode_id) > 100):
+            return self._refused("episode_id is a text of 100 characters at most")
         if split != SPLIT:
             return self._refused(f"only the split '{SPLIT}' is served")
         if task and task not in names:
