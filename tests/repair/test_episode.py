@@ -130,6 +130,18 @@ def test_a_broken_edit_shows_as_broken_services(leak: Episode):
     assert "ModuleNotFoundError" in json.dumps(ask(leak, "read_logs", service="ad_ranking"))
 
 
+def test_a_process_that_ends_is_down_and_alerts(leak: Episode):
+    """Traffic goes on where nobody listens any more: no dashboard is green for want of requests."""
+    ask(leak, "edit_lines", path="ad_ranking/service.py", action="insert", first=1,
+        text="import os\nos._exit(1)")  # fmt: skip
+    services = leak.observation()["services"]
+    assert {one["health"] for one in services.values()} == {"down"}
+    assert all(one["requests"] for one in services.values())
+    alerts = ask(leak, "list_alerts")["alerts"]
+    assert {one["rule"] for one in alerts} >= {"HighErrorRate"}
+    assert "ConnectionRefused" in json.dumps(ask(leak, "read_logs", service="capi_pipeline"))
+
+
 @pytest.mark.parametrize(
     ("tool", "arguments", "code"),
     [

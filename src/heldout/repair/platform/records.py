@@ -20,8 +20,8 @@ class Frame:
 class Request:
     """One request or call: when it came, was started and answered, in seconds of the window.
 
-    ``status`` is 200, 500 (``raised`` says what), 503 (refused: the queue was full) or 504 (no
-    answer before the deadline, or none at all).
+    ``status`` is 200, 500 (``raised`` says what), 503 (refused: the queue was full, or the process
+    had ended) or 504 (no answer before the deadline, or none at all).
     """
 
     number: int

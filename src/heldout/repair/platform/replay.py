@@ -111,6 +111,7 @@ class Replay:
             self._play(frame, seconds)
         except CandidateBroke as broke:
             self._window.broke = broke.reason
+            self._refuse_the_rest(seconds)
         self._end(seconds)
         self._sandbox.stop()
         return self._window
@@ -148,14 +149,17 @@ class Replay:
         )
 
     def _on_arrive(self, arrival: Arrival) -> None:
+        self._accept(self._arrived(arrival))
+
+    def _arrived(self, arrival: Arrival) -> Request:
         number = len(self._window.requests) + 1
         request = Request(
             number, arrival.service, arrival.target, list(arrival.arguments), self._now
         )
-        self._accept(request)
+        self._window.requests.append(request)
+        return request
 
     def _accept(self, request: Request) -> None:
-        self._window.requests.append(request)
         self._requests[request.number] = request
         if request.service not in self._waiting:
             self._finish(request, 503, raised="NoSuchService")
@@ -344,6 +348,7 @@ class Replay:
             origin=_text(arguments.get("origin"), 60) or "unnamed",
         )
         self._callers[request.number] = number
+        self._window.requests.append(request)
         self._accept(request)
 
     def _partner(self, number: int, arguments: Mapping[str, Any]) -> None:
@@ -356,6 +361,14 @@ class Replay:
         slow = partner.slow_every and self._partners[name] % partner.slow_every == 0
         after = partner.slow_seconds if slow else partner.seconds
         self._reply(number, after, value={"accepted": True})
+
+    def _refuse_the_rest(self, seconds: float) -> None:
+        """Traffic does not stop because nobody listens any more, and dashboards show it fail."""
+        for at, _, kind, arrival in sorted(self._heap, key=lambda one: one[:2]):
+            if kind == "arrive" and at <= seconds:
+                self._now = at
+                request = self._arrived(arrival)
+                request.ended, request.status, request.raised = at, 503, "ConnectionRefused"
 
     def _end(self, seconds: float) -> None:
         for request in self._window.requests:

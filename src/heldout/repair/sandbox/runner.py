@@ -124,7 +124,8 @@ class Sandbox:
     """A jail that runs one tree after another. Not to be shared between threads.
 
     ``tier`` says what holds: ``jail`` (namespaces, empty root, no capabilities) or ``limits``
-    (resource limits alone, which keep out accidents but no attack).
+    (resource limits alone, which keep out accidents but no attack). ``until`` ends what runs later
+    than that (monotonic seconds), for who may keep nobody waiting.
     """
 
     def __init__(self, *, tier: Tier = "jail", limits: Limits | None = None) -> None:
@@ -134,6 +135,7 @@ class Sandbox:
         self._fds: tuple[int, int, int, int] = (-1, -1, -1, -1)
         self._running = False
         self._deadline = math.inf
+        self.until = math.inf
         self.tier: Tier = "limits"
 
     def __enter__(self) -> Sandbox:
@@ -147,7 +149,7 @@ class Sandbox:
         self.stop()
         if self._process is None:
             self._boot()
-        self._deadline = time.monotonic() + self.limits.wall_seconds
+        self._deadline = min(time.monotonic() + self.limits.wall_seconds, self.until)
         request = {
             "files": dict(program.files),
             "modules": list(program.modules),
