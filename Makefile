@@ -29,12 +29,12 @@ OPENENV := .venv-openenv
 
 $(OPENENV)/.installed: requirements-openenv.txt
 	$(PYTHON) -m venv $(OPENENV)
-	$(OPENENV)/bin/python -m pip install --quiet --disable-pip-version-check -r requirements-openenv.txt
+	$(OPENENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-openenv.txt
 	$(OPENENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
 test-openenv: $(OPENENV)/.installed ## Drive the repair environment with OpenEnv's own client
-	$(OPENENV)/bin/python -m pytest -q -p no:cacheprovider tests/rest/test_openenv.py
+	$(OPENENV)/bin/python -m pytest -q -p no:cacheprovider tests/rest/test_openenv.py tests/rest/test_openenv_surprises.py
 
 check: $(STAMP) ## ruff, mypy strict, import contracts
 	$(BIN)/ruff check src tests flows checkers bench

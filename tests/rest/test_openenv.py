@@ -1,4 +1,4 @@
-"""OpenEnv's own client against the served environment, and a guard for each of its surprises."""
+"""OpenEnv's own client and validator against the served environment."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -18,12 +19,11 @@ openenv = pytest.importorskip(
 )
 
 from openenv.core.generic_client import GenericEnvClient  # noqa: E402
+from tests.rest.scripts import REPORT, edited  # noqa: E402
 
-from heldout.repair.defect import MECHANISMS  # noqa: E402
 from heldout.repair.tasks import tasks  # noqa: E402
-from heldout.rest.openenv import RepairAction, RepairEnvironment, served  # noqa: E402
+from heldout.rest.openenv import RepairEnvironment, served  # noqa: E402
 
-REPORT = {"service": "shared", "file": "f.py", "symbol": "s", "mechanism": MECHANISMS[0]}
 ROOT = Path(__file__).resolve().parents[2]
 MIGRATION = next(
     one.id for one in tasks().values()
@@ -92,49 +92,24 @@ def test_sessions_are_apart_and_say_their_episode(address: str):
         assert one.state()["step_count"] == 1
 
 
-def test_a_step_before_a_reset_is_an_error_that_pays_nothing(client: Any):
-    """So a client whose session was lost and opened anew does not play on unawares."""
-    said = call(client, "list_alerts")
-    assert (said.observation["is_error"], said.reward) == (True, 0.0)
-    assert "reset first" in said.observation["text"]
+def played(address: str, task: str) -> list[Any]:
+    """Everything that a client sees of an episode with an edit in it."""
+    with GenericEnvClient(base_url=address, message_timeout_s=120).sync() as client:
+        seen = [client.reset(task=task, episode_id="e")]
+        seen += [call(client, tool, **args) for tool, args in edited(task)]
+        return [(one.observation, one.reward, one.done) for one in seen]
 
 
-def test_a_step_after_the_end_pays_nothing(client: Any):
-    """The framework would take it; the environment does not."""
-    client.reset(task=MIGRATION)
-    call(client, "submit_report", **REPORT)
-    after = call(client, "list_alerts")
-    assert (after.observation["is_error"], after.reward, after.observation["step"]) == (
-        True,
-        0.0,
-        1,
-    )
-
-
-def test_a_closed_environment_answers_with_an_error():
-    """A reaped session's socket may stay open; what it reaches is shut."""
-    one = RepairEnvironment()
-    one.reset(task=MIGRATION)
-    one.close()
-    said = one.step(RepairAction(tool="list_alerts"))
-    assert said.is_error
-    assert "closed" in said.text
-    assert one.reset(task=MIGRATION).is_error
-
-
-def test_what_breaks_inside_is_unscored_and_not_told(monkeypatch: pytest.MonkeyPatch):
-    """Exception text stays here; the reward is none, never 0."""
-
-    def broken(*_: object, **__: object) -> None:
-        raise RuntimeError("truth of the inside")
-
-    one = RepairEnvironment()
-    one.reset(task=MIGRATION)
-    monkeypatch.setattr("heldout.repair.episode.Episode.call", broken)
-    said = one.step(RepairAction(tool="list_alerts"))
-    assert (said.reward, said.done, said.end_reason) == (None, True, "unscored")
-    assert "truth" not in said.text
-    one.close()
+def test_sixteen_sessions_at_once_equal_one_after_another(address: str):
+    """Observations and rewards are the same, whoever else edits meanwhile."""
+    some = served()[::9]
+    expected = {task: played(address, task) for task in some}
+    wanted = [some[at % len(some)] for at in range(16)]
+    with ThreadPoolExecutor(16) as pool:
+        assert list(pool.map(lambda task: played(address, task), wanted)) == [
+            expected[task] for task in wanted
+        ]
+    assert len({str(one) for one in expected.values()}) == len(some)
 
 
 @pytest.mark.parametrize(

@@ -2,33 +2,25 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 import signal
 import subprocess
 import sys
+import threading
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any
+from contextlib import contextmanager
 
 import httpx
 import pytest
 from starlette.testclient import TestClient
+from tests.rest.scripts import HELD, REPORT, TRAIN, edited, every_call, told
 
 from heldout.errors import UsageError
-from heldout.repair.defect import MECHANISMS
 from heldout.repair.tasks import tasks
 from heldout.rest.app import repair_app
 from heldout.rest.sessions import Refused, Sessions, require_loopback
-
-TRAIN = sorted(one.id for one in tasks().values() if one.half == "train")
-HELD = sorted(one.id for one in tasks().values() if one.half == "test")
-REPORT = {"service": "shared", "file": "f.py", "symbol": "s", "mechanism": MECHANISMS[0]}
-CALLS: list[tuple[str, dict[str, Any]]] = [
-    ("list_alerts", {}), ("git_log", {"limit": 3}), ("list_files", {}), ("view_file", {"path": "x"}),
-    ("query_metrics", {"service": "ad_ranking"}), ("nothing", {"a": 1}),
-]  # fmt: skip
 
 
 @pytest.fixture
@@ -79,17 +71,21 @@ def test_sessions_do_not_see_each_other(client: TestClient):
     assert client.get(f"/sessions/{one[:-1]}0/state").status_code in (404,)
 
 
-def test_nothing_is_told_before_the_grade(client: TestClient):
-    """No answer of any route holds template, half, guilty symbol of a healthy line, or a path here."""
-    one = tasks()[TRAIN[0]]
-    key = started(client)
-    shown = [client.get(path).text for path in ("/health", "/tasks", "/docs", "/openapi.json")]
+@pytest.mark.parametrize("task", TRAIN[::5])
+def test_nothing_is_told_before_the_grade(client: TestClient, task: str):
+    """No answer of any route or tool holds the task's truth or a path of this machine."""
+    key = started(client, task)
+    shown = [client.get(path).text for path in ("/health", "/tools", "/docs", "/openapi.json")]
     shown.append(client.get(f"/sessions/{key}/state").text)
-    for tool, args in CALLS:
+    for tool, args in every_call(task):
         shown.append(client.post(f"/sessions/{key}/step", json={"tool": tool, "args": args}).text)
-    text = "\n".join(shown)
-    told = (one.template.name, one.template.fix.name, "held-out", "/src/heldout", "Traceback")
-    assert [word for word in told if word in text] == []
+    assert [told(text, task) for text in shown if told(text, task)] == []
+
+
+def test_what_would_be_told_is_seen():
+    """The control of the scan: an answer with the template's name in it is found."""
+    name = tasks()[TRAIN[0]].template.name
+    assert told(f'{{"text": "{name}"}}', TRAIN[0]) == [name]
 
 
 def test_the_held_out_half_is_not_served(client: TestClient):
@@ -172,23 +168,112 @@ def test_an_address_that_others_reach_has_to_be_wanted():
         require_loopback("0.0.0.0", anywhere=False)
 
 
-def _played(sessions: Sessions, task: str) -> list[str]:
-    one = sessions.start(task)
-    texts = [sessions.step(one.key, tool, args)[0].text for tool, args in CALLS]
-    texts.append(json.dumps(sessions.graded(one.key, end=True), sort_keys=True))
-    sessions.stop(one.key)
-    return texts
+@contextmanager
+def commanded(*options: str) -> Iterator[tuple[str, subprocess.Popen[str]]]:
+    """``heldout serve repair`` as a process, where it says that it serves."""
+    command = [sys.executable, "-m", "heldout.cli.main", "serve", "repair", "--port", "0", *options]
+    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
+    try:
+        assert child.stderr is not None
+        line = child.stderr.readline()
+        found = re.search(r"http://127\.0\.0\.1:\d+", line)
+        assert found, line
+        yield found[0], child
+    finally:
+        child.kill()
+        child.wait()
+
+
+def _played(address: str, task: str) -> list[str]:
+    with httpx.Client(base_url=address, trust_env=False, timeout=120) as there:
+        key = there.post("/sessions", json={"task": task}).json()["session"]
+        texts = [
+            there.post(f"/sessions/{key}/step", json={"tool": tool, "args": args}).text
+            for tool, args in edited(task)
+        ]
+        return [*texts, there.post(f"/sessions/{key}/grade", json={}).text]
 
 
 @pytest.mark.slow
 def test_sixteen_sessions_at_once_equal_one_after_another():
-    """Answers and grades are the same bytes, whoever else plays meanwhile."""
-    wanted = [TRAIN[at % len(TRAIN)] for at in range(0, 48, 3)]
-    serial = Sessions(frozenset(TRAIN))
-    expected = [_played(serial, task) for task in wanted]
-    together = Sessions(frozenset(TRAIN))
-    with ThreadPoolExecutor(16) as pool:
-        assert list(pool.map(lambda task: _played(together, task), wanted)) == expected
+    """Answers and grades are the same bytes over the wire, whoever else edits meanwhile."""
+    some = TRAIN[::9]
+    with commanded() as (address, _):
+        expected = {task: _played(address, task) for task in some}
+        wanted = [some[at % len(some)] for at in range(16)]
+        with ThreadPoolExecutor(16) as pool:
+            played = list(pool.map(lambda task: _played(address, task), wanted))
+    assert played == [expected[task] for task in wanted]
+    assert len({str(one) for one in expected.values()}) == len(some)
+
+
+def test_an_episode_is_built_while_others_go_on(monkeypatch: pytest.MonkeyPatch):
+    """A slow start holds up no step of another session, and its place is counted meanwhile."""
+    sessions = Sessions(frozenset(TRAIN), most=2)
+    first = sessions.start(TRAIN[0])
+    begun, go_on = threading.Event(), threading.Event()
+    plain = sessions._interface.open
+
+    def slow(task: str, seed: int) -> object:
+        begun.set()
+        assert go_on.wait(60)
+        return plain(task, seed)
+
+    monkeypatch.setattr(sessions._interface, "open", slow)
+    with ThreadPoolExecutor(1) as pool:
+        second = pool.submit(sessions.start, TRAIN[1])
+        assert begun.wait(60)
+        sessions.stop(sessions.step(first.key, "list_alerts", {})[1].key)
+        monkeypatch.setattr(sessions._interface, "open", plain)
+        sessions.start(TRAIN[2])
+        with pytest.raises(Refused):
+            sessions.start(TRAIN[3])
+        go_on.set()
+        assert second.result(60).task == TRAIN[1]
+    assert len(sessions) == 2
+    sessions.close()
+
+
+def test_a_start_that_fails_leaves_its_place(monkeypatch: pytest.MonkeyPatch):
+    """What could not be built takes no room."""
+    sessions = Sessions(frozenset(TRAIN), most=1)
+
+    def broken(*_: object) -> None:
+        raise RuntimeError("no jail")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(sessions._interface, "open", broken)
+        with pytest.raises(RuntimeError):
+            sessions.start(TRAIN[0])
+    sessions.start(TRAIN[0])
+    sessions.close()
+
+
+ORIGINS = [
+    (None, 201), ("http://127.0.0.1", 201), ("http://evil.example", 403), ("null", 403),
+    ("http://127.0.0.1:8000", 403),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("origin", "status"), ORIGINS)
+def test_a_page_of_another_origin_starts_nothing(
+    client: TestClient, origin: str | None, status: int
+):
+    """A browser names the page that asks; programs name none."""
+    headers = {} if origin is None else {"origin": origin}
+    answer = client.post("/sessions", json={"task": TRAIN[0]}, headers=headers)
+    assert answer.status_code == status
+
+
+def test_the_page_of_the_routes_loads_nothing_from_elsewhere(client: TestClient):
+    """Its script and style are here, and it says so to the browser."""
+    page = client.get("/docs")
+    assert "http://" not in page.text.replace("http://127.0.0.1", "")
+    assert "https://" not in page.text
+    assert "default-src 'none'" in page.headers["content-security-policy"]
+    parts = re.findall(r'(?:src|href)="([^"]+)"', page.text)
+    assert len(parts) == 3
+    assert [client.get(part).status_code for part in parts] == [200] * 3
 
 
 def test_the_command_serves_until_it_is_stopped():
@@ -198,18 +283,12 @@ def test_the_command_serves_until_it_is_stopped():
         [*command, "--host", "0.0.0.0"], capture_output=True, text=True, check=False
     )
     assert (refused.returncode, "--anywhere" in refused.stderr) == (2, True)
-    child = subprocess.Popen(command, stderr=subprocess.PIPE, text=True, env=dict(os.environ))
-    try:
-        assert child.stderr is not None
-        line = child.stderr.readline()
-        found = re.search(r"http://127\.0\.0\.1:\d+", line)
-        assert found, line
-        with httpx.Client(base_url=found[0], trust_env=False, timeout=60) as there:
+    with commanded() as (address, child):
+        with httpx.Client(base_url=address, trust_env=False, timeout=60) as there:
             key = there.post("/sessions", json={"task": TRAIN[0]}).json()["session"]
             answer = there.post(f"/sessions/{key}/step", json={"tool": "list_alerts"}).json()
             assert "alerts" in answer["answer"]["text"]
         child.send_signal(signal.SIGINT)
         assert child.wait(30) in (0, 130, -2)
+        assert child.stderr is not None
         assert "Traceback" not in child.stderr.read()
-    finally:
-        child.kill()

@@ -68,11 +68,15 @@ def repair(
     sessions: Annotated[
         int, typer.Option("--sessions", help="Open at once at most.", min=1, max=1024)
     ] = 64,
+    idle: Annotated[
+        int,
+        typer.Option("--idle", help="Close a session that nobody asks for so many seconds.", min=1),
+    ] = 3600,
 ) -> None:
     """Serve the train half of the repair environment over HTTP, a session for each episode.
 
     POST /sessions starts one, POST /sessions/KEY/step makes a call, POST /sessions/KEY/grade says
-    what it was worth; GET /docs lists the routes.
+    what it was worth; GET /docs shows the routes.
     """
     from heldout.rest.serving import serve_repair
     from heldout.terminal import clean
@@ -80,7 +84,9 @@ def repair(
     def note(text: str) -> None:
         typer.echo(clean(text), err=True)
 
-    serve_repair(host, port, note, anywhere=anywhere, most=sessions, openenv=openenv)
+    serve_repair(
+        host, port, note, anywhere=anywhere, most=sessions, idle_seconds=idle, openenv=openenv
+    )
 
 
 @group.callback()

@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import html
 import logging
 from typing import Annotated, Any
 
 from fastapi import FastAPI, Request
 from fastapi.exceptions import RequestValidationError
-from fastapi.responses import HTMLResponse, JSONResponse
+from fastapi.responses import JSONResponse
 from pydantic import BaseModel, ConfigDict, Field
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -16,6 +15,8 @@ from starlette.middleware.trustedhost import TrustedHostMiddleware
 
 from heldout.errors import HeldoutError
 from heldout.repair.tools import TOOLS
+from heldout.rest.guards import SameOrigin
+from heldout.rest.pages import add_page
 from heldout.rest.sessions import Open, Refused, Sessions
 
 _LOG = logging.getLogger(__name__)
@@ -55,6 +56,7 @@ def repair_app(sessions: Sessions, hosts: list[str] | None = None) -> FastAPI:
         redoc_url=None,
     )
     app.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["127.0.0.1", "localhost"])
+    app.add_middleware(SameOrigin)
     _answers_to_errors(app)
 
     @app.get("/health")
@@ -102,11 +104,7 @@ def repair_app(sessions: Sessions, hosts: list[str] | None = None) -> FastAPI:
         sessions.stop(key)
         return {"ended": True}
 
-    @app.get("/docs", include_in_schema=False)
-    def docs() -> HTMLResponse:
-        """The routes as a page that loads nothing; the schema is /openapi.json."""
-        return HTMLResponse(_page(app.openapi()))
-
+    add_page(app)
     return app
 
 
@@ -151,20 +149,3 @@ def _answers_to_errors(app: FastAPI) -> None:
 
 def _told(status: int, what: str, mend: str) -> JSONResponse:
     return JSONResponse({"error": {"what": what, "mend": mend}}, status_code=status)
-
-
-def _page(schema: dict[str, Any]) -> str:
-    rows = [
-        f"<tr><td>{method.upper()}</td><td><code>{html.escape(path)}</code></td>"
-        f"<td>{html.escape(str(one.get('description') or one.get('summary') or ''))}</td></tr>"
-        for path, methods in schema["paths"].items()
-        for method, one in methods.items()
-    ]
-    return (
-        "<!doctype html><meta charset=utf-8><title>heldout repair environment</title>"
-        "<style>body{font:16px/1.5 system-ui;max-width:52rem;margin:2rem auto;padding:0 1rem}"
-        "td{padding:.3rem .8rem .3rem 0;vertical-align:top}</style>"
-        f"<h1>heldout repair environment</h1><p>{html.escape(schema['info']['description'])} "
-        "The schema is <a href=/openapi.json>/openapi.json</a>.</p>"
-        f"<table>{''.join(rows)}</table>"
-    )

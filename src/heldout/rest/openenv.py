@@ -3,7 +3,8 @@
 Typed actions over WebSocket, one environment for each session. What the framework leaves open is
 closed here: a step before a reset, after the end or after the session was closed is answered with
 an error and pays nothing; nothing that breaks inside is told; every observation says its episode
-and its number, so that a client sees when its session was lost.
+and its number, so that a client sees when its session was lost; a frame that is no message ends
+nothing, a page of another origin reaches nothing, and ``/docs`` loads nothing from elsewhere.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from __future__ import annotations
 import json
 import logging
 import secrets
+import time
 from typing import Any
 
 from fastapi import FastAPI
@@ -25,13 +27,17 @@ from heldout.repair.episode import Episode
 from heldout.repair.reward import Rewards
 from heldout.repair.sandbox.runner import Sandbox
 from heldout.repair.tasks import tasks
+from heldout.rest.guards import Frames, SameOrigin
+from heldout.rest.pages import add_page
+from heldout.rest.sessions import IDLE_SECONDS
 
 _LOG = logging.getLogger(__name__)
 NAME = "heldout-repair"
 SPLIT = "train"
-IDLE_SECONDS = 3600.0
-"""A model may think long between two steps; a session that nobody holds is closed after this."""
 SESSIONS = 64
+STEP_SECONDS = 50.0
+"""What a step may take: OpenEnv's client drops its session after 60 s, and tells no server how long
+it waits. What the code under repair does not answer until then it does not answer."""
 
 
 class RepairAction(Action):
@@ -120,7 +126,7 @@ class RepairEnvironment(Environment[RepairAction, RepairObservation, RepairState
     def step(
         self, action: RepairAction, timeout_s: float | None = None, **_: Any
     ) -> RepairObservation:
-        """Make one call. ``timeout_s`` is moot: the sandbox has a limit of its own, below 60 s."""
+        """Make one call. ``timeout_s`` does not arrive over a socket: ``STEP_SECONDS`` holds."""
         episode = self._episode
         if self._closed:
             return self._refused("the session is closed")
@@ -128,6 +134,7 @@ class RepairEnvironment(Environment[RepairAction, RepairObservation, RepairState
             return self._refused("there is no episode: reset first")
         if episode.ended:
             return self._refused(f"the episode is over: {episode.ended}")
+        episode.sandbox.until = time.monotonic() + STEP_SECONDS
         try:
             text, is_error, ids = episode.call(action.tool, action.args)
         except HeldoutError as error:
@@ -214,18 +221,23 @@ class RepairEnvironment(Environment[RepairAction, RepairObservation, RepairState
         return said
 
 
-def openenv_app(hosts: list[str] | None = None, sessions: int = SESSIONS) -> FastAPI:
+def openenv_app(
+    hosts: list[str] | None = None, sessions: int = SESSIONS, idle_seconds: float = IDLE_SECONDS
+) -> FastAPI:
     """The server's application; ``hosts`` are the names that it answers to."""
     made: FastAPI = create_fastapi_app(
         RepairEnvironment,
         RepairAction,
         RepairObservation,
         concurrency_config=ConcurrencyConfig(
-            max_concurrent_envs=sessions, session_timeout=IDLE_SECONDS
+            max_concurrent_envs=sessions, session_timeout=idle_seconds
         ),
         env_name=NAME,
         state_cls=RepairState,
     )
+    add_page(made)
+    made.add_middleware(Frames)
+    made.add_middleware(SameOrigin)
     made.add_middleware(TrustedHostMiddleware, allowed_hosts=hosts or ["127.0.0.1", "localhost"])
     return made
 

@@ -15,6 +15,9 @@ from heldout.interface import ToolAnswer
 from heldout.repair.interface import RepairInterface, RepairSession
 from heldout.repair.sandbox.runner import Tier
 
+IDLE_SECONDS = 3600.0
+"""A model may think long between two steps; a session that nobody asks for is closed after this."""
+
 
 class Refused(HeldoutError):
     """A request that cannot be met; ``status`` is HTTP's."""
@@ -49,7 +52,7 @@ class Sessions:
         allowed: frozenset[str],
         *,
         most: int = 64,
-        idle_seconds: float = 3600.0,
+        idle_seconds: float = IDLE_SECONDS,
         tier: Tier = "jail",
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
@@ -58,6 +61,7 @@ class Sessions:
         self._interface = RepairInterface(tier)
         self._open: dict[str, Open] = {}
         self._guard = threading.Lock()
+        self._beginning = 0
 
     def __len__(self) -> int:
         return len(self._open)
@@ -68,14 +72,22 @@ class Sessions:
             raise Refused(404, "no such task is served", mend="GET /tasks lists them")
         self.reap()
         with self._guard:
-            if len(self._open) >= self._most:
+            if len(self._open) + self._beginning >= self._most:
                 raise Refused(
                     429, f"{self._most} sessions are open, and no more are allowed",
                     mend="End one with DELETE /sessions/KEY",
                 )  # fmt: skip
-            key = secrets.token_hex(16)
-            made = Open(key, task, self._interface.open(task, 0), self._clock())
-            self._open[key] = made
+            self._beginning += 1
+        made = None
+        try:
+            # Outside the lock: an episode takes a moment to build, and others step on meanwhile.
+            session = self._interface.open(task, 0)
+            made = Open(secrets.token_hex(16), task, session, self._clock())
+        finally:
+            with self._guard:
+                self._beginning -= 1
+                if made is not None:
+                    self._open[made.key] = made
         return made
 
     @contextmanager
