@@ -35,6 +35,7 @@ NEEDS = {
     "history": ("days before", "back 7 days", "back 10", "back 14", "back two", "back three",
                 "back 30", "back a", "week", "month", "previous"),
     "proximity": ("not proof", "latest one", "suspect only"),
+    "never": (),
 }  # fmt: skip
 
 

@@ -81,6 +81,19 @@ def test_what_harms_nothing_there_is_proposed_with_the_evidence(
     done, evidence, _ = job(project, parts, monkeypatch, there(project, 12), harmful=False)
     assert done.proposal
     assert evidence["tests"]["elsewhere"]["ruling"] == "accept"
+    assert "passes nothing" not in evidence["why"]
+
+
+def test_where_nothing_passed_before_a_reviewer_is_told(
+    project: Any, parts: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A guard that had nothing to hold says so; the control is the one before, which says nothing."""
+    cases = there(project, 12)
+    project.needs.update({case.incident.id: "never" for case in cases})
+    done, evidence, _ = job(project, parts, monkeypatch, cases, harmful=False)
+    assert done.proposal
+    assert "elsewhere" not in evidence["tests"]
+    assert "passes nothing in set 'other'" in evidence["why"]
 
 
 def test_without_another_environment_nobody_asks(

@@ -32,7 +32,6 @@ class RecordedSet:
     test: int = 0
     kinds: dict[str, int] = field(default_factory=dict)
     skipped: list[Skipped] = field(default_factory=list)
-    notes: list[str] = field(default_factory=list)
     redacted: int = 0
     restored: bool = False
 
@@ -52,7 +51,6 @@ class RecordedSet:
         if self.redacted:
             found.append(f"{self.redacted} secret values replaced")
         found += [f"{one.key}: {one.reason}" for one in self.skipped]
-        found += self.notes
         if self.restored:
             found.append("the set was there already, the same in every digest")
         return found

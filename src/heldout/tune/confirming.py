@@ -49,7 +49,7 @@ async def confirm(job: Context, state: State) -> dict[str, Any]:
     failed = [one for one in tests if one.decision.ruling != "accept"]
     return {
         "confirmed": not failed,
-        "why": "; ".join(one.decision.reason for one in failed or tests),
+        "why": "; ".join([one.decision.reason for one in failed or tests] + _unheld(job, tests)),
         "tests": {one.name: one.plain() for one in tests},
         "run": result.run,
         "repeats": options.confirm_repeats,
@@ -126,6 +126,15 @@ async def _there(job: Context, state: State, elsewhere: Elsewhere) -> list[_Test
     rule = job.options.confirmation(len(passed), len(passed))
     asked = ("elsewhere", tuple(passed), rule.guard)
     return [await _decided(job, state, asked, every, ground)]
+
+
+def _unheld(job: Context, tests: Sequence[_Test]) -> list[str]:
+    """What a reviewer has to know of a guard that had nothing to hold."""
+    held = any(one.name == "elsewhere" for one in tests)
+    if job.elsewhere is None or held or tests[-1].decision.ruling != "accept":
+        return []
+    name = job.elsewhere.cases[0].incident.set
+    return [f"the brain before passes nothing in set '{name}', so nothing is held there"]
 
 
 async def _decided(
