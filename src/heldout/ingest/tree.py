@@ -10,17 +10,24 @@ from heldout.errors import IngestError
 from heldout.graph.ontology import PREDICATES
 from heldout.graph.snapshot import Entity
 from heldout.graph.status import expected_pod, refused_by_quota
+from heldout.graph.status.quota import fills_in
+from heldout.graph.status.scheduling import DAEMONS_TOLERATE
 from heldout.graph.topology import Topology, TopologyEdge, TopologyEntity, TopologyFact
 from heldout.ingest.fields import fields_of
 from heldout.ingest.objects import K8sObject, mapping, sequence
 from heldout.ingest.observations import observations
-from heldout.ingest.podspec import pod_labels, pod_spec
+from heldout.ingest.podspec import demands, pod_labels, pod_spec
 from heldout.ingest.references import WORKLOADS, Identity, Reference, addresses
 
 MAX_PODS = 50
 """Pods derived for one workload; more would only repeat them."""
 
 _DERIVED_CONFIDENCE = 0.9
+_INHERITED = (
+    "node_selector", "dns_policy", "dns_config", "host_network", "tolerations", "node_affinity",
+    "memory_request", "cpu_request", "probe_ports", "container_ports",
+)  # fmt: skip
+"""What a derived pod has of its template, so that the rules of status can say why it waits."""
 _LETTERS = "bcdfghjklmnpqrstvwxz2456789"
 
 
@@ -65,6 +72,12 @@ class _Builder:
         if one in self.entities:
             fact = TopologyFact(self.entities[one].id, field, value, "observed", 1.0, "k8s")
             self.facts.append(fact)
+
+    def infer(self, one: Identity, field: str, value: Any) -> None:
+        """Add a fact that follows from what was declared, of an entity that is there."""
+        found = self.entities[one].id
+        fact = TopologyFact(found, field, value, "inferred", _DERIVED_CONFIDENCE, "k8s")
+        self.facts.append(fact)
 
     def _id(self, one: Identity) -> str:
         text = "\x1f".join((self.cluster, *one))
@@ -172,44 +185,53 @@ def _derive_pods(build: _Builder, items: Mapping[Identity, K8sObject]) -> None:
     for one, item in sorted(items.items()):
         if one.kind not in WORKLOADS or tuple(one) in owned or item.status:
             continue
-        facts = fields_of(item)
+        facts = _demanded(one, item)
         wanted = facts.get("replicas", max(len(nodes), 1) if one.kind == "DaemonSet" else 1)
-        count = min(wanted, MAX_PODS) if isinstance(wanted, int) else 1
+        count = max(wanted, 0) if isinstance(wanted, int) else 1
         refused = _refused(items, one, facts)
-        state = expected_pod(facts.get("node_selector"), nodes)
-        ready = 0 if refused or state["phase"] != "Running" else count
-        entity = build.entities[one]
-        for field, value in (
-            ("ready_replicas", ready),
-            *((("status", f"FailedCreate: quota demands {refused}"),) if refused else ()),
-        ):
-            build.facts.append(
-                TopologyFact(entity.id, field, value, "inferred", _DERIVED_CONFIDENCE, "k8s")
-            )
-        _make_pods(build, one, item, 0 if refused else count, state)
+        state = expected_pod(facts, nodes)
+        made = 0 if refused else count
+        counts = {
+            "replicas": wanted,
+            "made_replicas": made,
+            "ready_replicas": made if state["ready"] else 0,
+        }
+        said = {"status": f"FailedCreate: quota demands {refused}"} if refused else {}
+        for field, value in {**counts, **said}.items():
+            if field != "replicas" or one.kind == "DaemonSet":
+                build.infer(one, field, value)
+        _make_pods(build, one, item, counts, state)
 
 
 def _refused(
     items: Mapping[Identity, K8sObject], one: Identity, facts: Mapping[str, Any]
 ) -> str | None:
     beside = [item for other, item in sorted(items.items()) if other.namespace == one.namespace]
-    defaults = any(
-        fields_of(item).keys() & {"default_memory", "default_request_memory"}
-        for item in beside
-        if item.entity_kind == "LimitRange"
-    )
-    demands = [
+    defaults = any(fills_in(fields_of(item)) for item in beside if item.entity_kind == "LimitRange")
+    refusals = [
         refused_by_quota(facts, fields_of(item).get("hard"), has_defaults=defaults)
         for item in beside
         if item.entity_kind == "ResourceQuota"
     ]
-    return next((demand for demand in demands if demand), None)
+    return next((demand for demand in refusals if demand), None)
+
+
+def _demanded(one: Identity, item: K8sObject) -> dict[str, Any]:
+    """What the pods of a template ask for, with what its controller adds to them."""
+    facts = {"tolerations": [], **demands(item), **fields_of(item)}
+    if one.kind == "DaemonSet":
+        facts["tolerations"] = [*facts["tolerations"], *DAEMONS_TOLERATE]
+    return facts
 
 
 def _make_pods(
-    build: _Builder, one: Identity, item: K8sObject, count: int, state: Mapping[str, Any]
+    build: _Builder,
+    one: Identity,
+    item: K8sObject,
+    counts: Mapping[str, Any],
+    state: Mapping[str, Any],
 ) -> None:
-    facts = fields_of(item)
+    facts = _demanded(one, item)
     derived: dict[str, Any] = {"provenance": "inferred", "confidence": _DERIVED_CONFIDENCE}
     owner, stem = one, one.name
     if one.kind == "Deployment":
@@ -217,21 +239,20 @@ def _make_pods(
         owner = Identity("ReplicaSet", one.namespace, stem)
         build.entity(
             owner,
-            {"namespace": one.namespace, "replicas": count, "pod_labels": pod_labels(item)},
+            {"namespace": one.namespace, **counts, "pod_labels": pod_labels(item)},
             **derived,
         )
         build.edge(owner, "controlled_by", one, **derived)
         build.edge(owner, "part_of", Identity("Namespace", "", one.namespace), **derived)
     fronts = build.pointing_at(one, "selects")
-    kept = ("node_selector", "dns_policy", "dns_config", "host_network")
-    for number in range(count):
+    for number in range(min(counts["made_replicas"], MAX_PODS)):
         ordinal = str(number) if one.kind == "StatefulSet" else _suffix(stem, str(number), 5)
         pod = Identity("Pod", one.namespace, f"{stem}-{ordinal}")
         fields = {
             "namespace": one.namespace,
             "labels": pod_labels(item),
             **state,
-            **{name: facts[name] for name in kept if name in facts},
+            **{name: facts[name] for name in _INHERITED if name in facts},
         }
         build.entity(pod, fields, **derived)
         build.edge(pod, "controlled_by", owner, **derived)

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import ENDED, pods_of
-from heldout.graph.health.reading import record, rows, texts
+from heldout.graph.owners import ENDED, pods_of
+from heldout.graph.reading import record, rows, texts
 from heldout.graph.snapshot import Entity, Snapshot
 
 

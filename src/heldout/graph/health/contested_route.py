@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.health.reading import rows
+from heldout.graph.reading import rows
 from heldout.graph.snapshot import Entity, Snapshot
 
 Route = tuple[str, str, str, str]

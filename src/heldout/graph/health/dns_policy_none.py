@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from heldout.graph.health import Finding
 from heldout.graph.ontology import WORKLOADS
+from heldout.graph.owners import ENDED
 from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.dns import lacks_resolver
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +26,7 @@ class DnsPolicyNone:
         """One finding for each such workload or pod."""
         for entity in snapshot.of_kind(*WORKLOADS, "Pod"):
             facts = snapshot.facts(entity.id)
-            if facts.get("dns_policy") != "None" or facts.get("phase") in ("Succeeded", "Failed"):
-                continue
-            if not _servers(facts.get("dns_config")):
+            if lacks_resolver(facts) and facts.get("phase") not in ENDED:
                 yield Finding(
                     self.name,
                     entity.id,
@@ -35,10 +34,6 @@ class DnsPolicyNone:
                     "dnsPolicy is None and dnsConfig names no server: no name can be resolved",
                     ("dns_policy", "dns_config"),
                 )
-
-
-def _servers(config: Any) -> bool:
-    return isinstance(config, Mapping) and bool(config.get("nameservers"))
 
 
 CHECK = DnsPolicyNone()

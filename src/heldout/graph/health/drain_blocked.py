@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from heldout.graph.health import Finding
 from heldout.graph.health.overlapping_budgets import budgets_of
-from heldout.graph.health.reading import record
+from heldout.graph.reading import record
 from heldout.graph.snapshot import Entity, Snapshot
 from heldout.graph.status import is_ready, label_match
 

@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import ENDED
-from heldout.graph.health.placement import names_of, suits, untolerated, waiting
-from heldout.graph.health.reading import rows
+from heldout.graph.health.placement import names_of, waiting
+from heldout.graph.owners import ENDED
+from heldout.graph.reading import rows
 from heldout.graph.snapshot import Entity, Snapshot
+from heldout.graph.status.scheduling import suits, untolerated
 
 _ANY = "0.0.0.0"
 

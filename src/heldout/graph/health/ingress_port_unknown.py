@@ -8,7 +8,7 @@ from typing import Any
 
 from heldout.graph.health import Finding
 from heldout.graph.health.dangling import mentioned
-from heldout.graph.health.reading import rows, said_place
+from heldout.graph.reading import rows, said_place
 from heldout.graph.snapshot import Entity, Snapshot
 
 

@@ -8,8 +8,9 @@ from typing import Any
 
 from heldout.graph.health import Finding
 from heldout.graph.health.dangling import MAKERS
-from heldout.graph.health.owners import is_wanted, owners, severity
-from heldout.graph.health.reading import is_listed, rows, said_place
+from heldout.graph.health.owners import severity
+from heldout.graph.owners import is_wanted, owners
+from heldout.graph.reading import is_listed, rows, said_place
 from heldout.graph.snapshot import Entity, Snapshot
 
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from itertools import pairwise
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import ENDED
-from heldout.graph.health.reading import record
+from heldout.graph.owners import ENDED
+from heldout.graph.reading import record
 from heldout.graph.snapshot import Entity, Snapshot
 from heldout.graph.status import label_match
 

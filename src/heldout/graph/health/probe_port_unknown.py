@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import owners, severity, wanted
-from heldout.graph.health.reading import rows
-from heldout.graph.snapshot import Entity, Snapshot
+from heldout.graph.health.owners import severity, wanted
+from heldout.graph.owners import owners
+from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.probes import lost_ports
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,8 +26,9 @@ class ProbePortUnknown:
     def findings(self, snapshot: Snapshot) -> Iterable[Finding]:
         """One finding for each workload and probe, told of the topmost workload."""
         for entity in wanted(snapshot):
-            for probe in _lost(snapshot, entity):
-                if any(probe in _lost(snapshot, owner) for owner in owners(snapshot, entity)):
+            for probe in lost_ports(snapshot.facts(entity.id)):
+                above = (snapshot.facts(owner.id) for owner in owners(snapshot, entity))
+                if any(probe in lost_ports(facts) for facts in above):
                     continue
                 container, kind, port = probe
                 yield Finding(
@@ -37,18 +39,6 @@ class ProbePortUnknown:
                     "container gives to none of its ports: the probe fails",
                     ("probe_ports", "container_ports"),
                 )
-
-
-def _lost(snapshot: Snapshot, entity: Entity) -> list[tuple[str, str, str]]:
-    facts = snapshot.facts(entity.id)
-    asked = rows(facts.get("probe_ports"))
-    if not asked:
-        return []
-    known = {(str(one.get("container")), str(one.get("name")))
-             for one in rows(facts.get("container_ports"))}  # fmt: skip
-    said = [(str(one.get("container")), str(one.get("probe")), str(one.get("port")))
-            for one in asked]  # fmt: skip
-    return [one for one in said if (one[0], one[2]) not in known]
 
 
 CHECK = ProbePortUnknown()

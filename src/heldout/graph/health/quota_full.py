@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from heldout.graph.health import Finding
-from heldout.graph.health.placement import requests_of
-from heldout.graph.health.reading import record
-from heldout.graph.quantities import amount
+from heldout.graph.reading import record
 from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.quota import exceeded
+from heldout.graph.status.rollout import lacks_pods
 
 _MAKERS = ("ReplicaSet", "StatefulSet")
-_COUNTED = {"pods": "", "count/pods": "", "requests.cpu": "cpu", "cpu": "cpu",
-            "requests.memory": "memory", "memory": "memory"}  # fmt: skip
-"""Demands of a quota and what a pod adds to them; empty: one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,8 +37,8 @@ class QuotaFull:
             for kind in _MAKERS:
                 for maker in snapshot.in_place(kind, place):
                     known = snapshot.facts(maker.id)
-                    demand = _exceeded(known, record(facts.get("hard")), used)
-                    if demand and _lacks_pods(known):
+                    demand = exceeded(known, facts.get("hard"), used)
+                    if demand and lacks_pods(known):
                         yield Finding(
                             self.name,
                             maker.id,
@@ -52,26 +48,6 @@ class QuotaFull:
                             f"{record(facts.get('hard')).get(demand)}",
                             ("replicas",),
                         )
-
-
-def _lacks_pods(facts: Mapping[str, Any]) -> bool:
-    want, made = facts.get("replicas"), facts.get("made_replicas")
-    return isinstance(want, int) and isinstance(made, int) and made < want
-
-
-def _exceeded(
-    facts: Mapping[str, Any], hard: Mapping[str, Any], used: Mapping[str, Any]
-) -> str | None:
-    for demand, resource in _COUNTED.items():
-        most, now = amount(hard.get(demand)), amount(used.get(demand))
-        if most is None or now is None:
-            continue
-        asked = 1.0
-        if resource:
-            asked = sum(amount(one.get(resource)) or 0.0 for one in requests_of(facts))
-        if asked > 0 and now + asked > most:
-            return demand
-    return None
 
 
 CHECK = QuotaFull()

@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import is_wanted, owners, severity
-from heldout.graph.health.reading import record
+from heldout.graph.health.owners import severity
 from heldout.graph.ontology import WORKLOADS
+from heldout.graph.owners import is_wanted, owners
 from heldout.graph.quantities import amount
+from heldout.graph.reading import record
 from heldout.graph.snapshot import Entity, Snapshot
 
 

@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import Any
 
 from heldout.graph.health import Finding
-from heldout.graph.health.placement import requests_of, suits, waiting
-from heldout.graph.health.reading import record
-from heldout.graph.quantities import amount
+from heldout.graph.health.placement import waiting
 from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.scheduling import beyond, suits
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,25 +26,17 @@ class RequestBeyondNodes:
     def findings(self, snapshot: Snapshot) -> Iterable[Finding]:
         """One finding for each pod and resource."""
         for pod, facts, nodes in waiting(snapshot):
-            fit = [known for node, known in nodes
-                   if suits(facts.get("node_affinity"), node, known)]  # fmt: skip
+            fit = [one for one in nodes if suits(facts.get("node_affinity"), *one)]
             for resource in ("cpu", "memory"):
-                asked = _asked(facts, resource)
-                room = [amount(record(one.get("allocatable")).get(resource)) for one in fit]
-                most = [one for one in room if one is not None]
-                if room and len(most) == len(room) and asked > max(most):
+                if beyond(facts, fit, resource):
                     yield Finding(
                         self.name,
                         pod.id,
                         "critical",
-                        f"Pending: its containers request more {resource} than any of {len(room)} "
+                        f"Pending: its containers request more {resource} than any of {len(fit)} "
                         "nodes that fit has, even empty",
                         ("container_resources", "phase"),
                     )
-
-
-def _asked(facts: Mapping[str, Any], resource: str) -> float:
-    return sum(amount(one.get(resource)) or 0.0 for one in requests_of(facts))
 
 
 CHECK = RequestBeyondNodes()

@@ -6,9 +6,9 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import ENDED
-from heldout.graph.health.reading import record
+from heldout.graph.owners import ENDED
 from heldout.graph.quantities import amount
+from heldout.graph.reading import record
 from heldout.graph.snapshot import Entity, Snapshot
 
 _FIXED = ("ReplicaSet", "Job")

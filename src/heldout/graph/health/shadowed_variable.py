@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import owners, wanted
-from heldout.graph.health.reading import record, rows
+from heldout.graph.health.owners import wanted
+from heldout.graph.owners import owners
+from heldout.graph.reading import record, rows
 from heldout.graph.snapshot import Entity, Snapshot
 
 

@@ -7,8 +7,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.graph.health import Finding
-from heldout.graph.health.reading import minutes_since, record, texts
+from heldout.graph.reading import minutes_since, record, texts
 from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.jobs import running_beside
 
 PATIENCE_MINUTES = 10.0
 """How long other containers may go on after the first has ended, before it is a fault."""
@@ -29,23 +30,18 @@ class SidecarBlocksCompletion:
     def findings(self, snapshot: Snapshot) -> Iterable[Finding]:
         """One finding for each such pod."""
         for pod in snapshot.of_kind("Pod"):
-            states = record(snapshot.fact(pod.id, "container_states"))
-            if len(states) < 2 or snapshot.fact(pod.id, "phase") != "Running":
+            facts = snapshot.facts(pod.id)
+            others = running_beside(facts) if facts.get("phase") == "Running" else []
+            if not others:
                 continue
-            order = texts(snapshot.fact(pod.id, "containers"))
-            main = record(states.get(order[0])) if order else {}
+            main = texts(facts.get("containers"))[0]
             jobs = [one for one in snapshot.out(pod.id, "controlled_by") if one.kind == "Job"]
-            others = sorted(
-                name
-                for name, state in states.items()
-                if name in order[1:] and record(state).get("state") == "running"
-            )
-            if jobs and others and _ended_long_ago(snapshot, main):
+            if jobs and _ended_long_ago(snapshot, record(facts["container_states"])[main]):
                 yield Finding(
                     self.name,
                     pod.id,
                     "critical",
-                    f"container {order[0]} has ended well and {others[0]} still runs: Job "
+                    f"container {main} has ended well and {others[0]} still runs: Job "
                     f"{jobs[0].name} cannot complete",
                     ("container_states", "containers"),
                 )
@@ -53,8 +49,7 @@ class SidecarBlocksCompletion:
 
 def _ended_long_ago(snapshot: Snapshot, state: Mapping[str, Any]) -> bool:
     since = minutes_since(snapshot, state.get("finished_at"))
-    ended = state.get("state") == "terminated" and state.get("exit_code") == 0
-    return ended and since is not None and since >= PATIENCE_MINUTES
+    return since is not None and since >= PATIENCE_MINUTES
 
 
 CHECK = SidecarBlocksCompletion()

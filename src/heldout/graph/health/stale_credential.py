@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import ENDED
-from heldout.graph.health.reading import moment, record, rows, said_place
+from heldout.graph.owners import ENDED
+from heldout.graph.reading import moment, record, rows, said_place
 from heldout.graph.snapshot import Entity, Snapshot
 
 

@@ -6,10 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.health.owners import is_wanted
-from heldout.graph.health.reading import minutes_since, texts
 from heldout.graph.ontology import K8S_KINDS
-from heldout.graph.snapshot import Entity, Snapshot
+from heldout.graph.reading import minutes_since
+from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.finalizers import held_by, protector
 
 PATIENCE_MINUTES = 60.0
 """How long a finalizer may take before it is a fault."""
@@ -32,10 +32,10 @@ class StuckDeletion:
         for entity in snapshot.of_kind(*K8S_KINDS):
             facts = snapshot.facts(entity.id)
             since = minutes_since(snapshot, facts.get("deleting_since"))
-            holding = texts(facts.get("finalizers"))
+            holding = held_by(facts)
             if since is None or not holding or since < PATIENCE_MINUTES:
                 continue
-            if not _is_protected(snapshot, entity):
+            if protector(snapshot, entity) is None:
                 yield Finding(
                     self.name,
                     entity.id,
@@ -44,15 +44,6 @@ class StuckDeletion:
                     "was never taken away",
                     ("finalizers", "deleting_since"),
                 )
-
-
-def _is_protected(snapshot: Snapshot, entity: Entity) -> bool:
-    if entity.kind == "Pvc":
-        return any(
-            one.kind == "Pod" and is_wanted(snapshot, one)
-            for one in snapshot.into(entity.id, "mounts")
-        )
-    return entity.kind == "PersistentVolume" and snapshot.fact(entity.id, "phase") == "Bound"
 
 
 CHECK = StuckDeletion()

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.snapshot import Entity, Snapshot
-from heldout.graph.status import refused_by_quota
+from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.quota import has_defaults, refused_by_quota
 
 _MAKERS = ("Deployment", "StatefulSet", "DaemonSet", "Job", "CronJob")
 
@@ -31,8 +31,7 @@ class UndeclaredMemory:
             if snapshot.fact(quota.id, "scopes"):
                 continue
             place = snapshot.namespace(quota)
-            ranges = snapshot.in_place("LimitRange", place)
-            defaults = any(_defaults(snapshot, one) for one in ranges)
+            defaults = has_defaults(snapshot, place)
             makers = [one for kind in _MAKERS for one in snapshot.in_place(kind, place)]
             for workload in makers:
                 facts = snapshot.facts(workload.id)
@@ -46,11 +45,6 @@ class UndeclaredMemory:
                         "none: new pods are refused",
                         ("memory_limit" if "limits" in demand else "memory_request",),
                     )
-
-
-def _defaults(snapshot: Snapshot, limit_range: Entity) -> bool:
-    facts = snapshot.facts(limit_range.id)
-    return bool(facts.get("default_memory") or facts.get("default_request_memory"))
 
 
 CHECK = UndeclaredMemory()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
 from heldout.graph.snapshot import Snapshot
-from heldout.graph.status import schedulable_on
+from heldout.graph.status.scheduling import labelled, schedulable_on
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,11 +29,7 @@ class UnsatisfiableNodeSelector:
             selector = facts.get("node_selector")
             if facts.get("phase") != "Pending" or facts.get("node") or not selector:
                 continue
-            near = [
-                (node, known)
-                for node, known in nodes
-                if node.cluster == pod.cluster and isinstance(known.get("labels"), Mapping)
-            ]
+            near = labelled(one for one in nodes if one[0].cluster == pod.cluster)
             if near and not schedulable_on(selector, near):
                 yield Finding(
                     self.name,

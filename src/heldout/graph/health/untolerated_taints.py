@@ -6,8 +6,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.health.placement import names_of, suits, untolerated, waiting
+from heldout.graph.health.placement import names_of, waiting
 from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.scheduling import suits, untolerated
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from heldout.graph.health import Finding
-from heldout.graph.snapshot import Entity, Snapshot
-
-_SINGLE = (["ReadWriteOnce"], ["ReadWriteOncePod"])
+from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.volumes import rivals
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,34 +24,16 @@ class VolumeHeldElsewhere:
     def findings(self, snapshot: Snapshot) -> Iterable[Finding]:
         """One finding for each such claim."""
         for claim in snapshot.of_kind("Pvc"):
-            modes = snapshot.fact(claim.id, "access_modes")
-            if modes not in _SINGLE:
-                continue
-            pods = [one for one in snapshot.into(claim.id, "mounts") if one.kind == "Pod"]
-            holders = _in_phase(snapshot, pods, "Running")
-            waiters = _in_phase(snapshot, pods, "Pending")
-            for holder, waiter in ((h, w) for h in holders for w in waiters):
-                if _same_node(snapshot, holder, waiter) and modes == ["ReadWriteOnce"]:
-                    continue
+            pair = rivals(snapshot, claim)
+            if pair is not None:
                 yield Finding(
                     self.name,
                     claim.id,
                     "critical",
-                    f"single-writer volume: pod {holder.name} holds it and pod {waiter.name} "
+                    f"single-writer volume: pod {pair[0].name} holds it and pod {pair[1].name} "
                     "waits for it",
                     ("access_modes",),
                 )
-                break
-
-
-def _in_phase(snapshot: Snapshot, pods: list[Entity], phase: str) -> list[Entity]:
-    found = {pod for pod in pods if snapshot.fact(pod.id, "phase") == phase}
-    return sorted(found, key=lambda one: (one.name, one.id))
-
-
-def _same_node(snapshot: Snapshot, one: Entity, other: Entity) -> bool:
-    node = snapshot.fact(one.id, "node")
-    return bool(node) and node == snapshot.fact(other.id, "node")
 
 
 CHECK = VolumeHeldElsewhere()

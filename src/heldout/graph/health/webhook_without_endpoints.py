@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from heldout.graph.health import Finding
 from heldout.graph.health.dangling import mentioned
-from heldout.graph.health.reading import is_listed, said_place
-from heldout.graph.snapshot import Entity, Snapshot
-from heldout.graph.status import is_ready, selected_pods, selects_pods
+from heldout.graph.reading import said_place
+from heldout.graph.snapshot import Snapshot
+from heldout.graph.status.admission import unanswered
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,9 +27,8 @@ class WebhookWithoutEndpoints:
     def findings(self, snapshot: Snapshot) -> Iterable[Finding]:
         """One finding for each such webhook configuration and Service."""
         for webhook, said in mentioned(snapshot, "K8sService", ("Webhook",)):
-            place = said_place(webhook, said)
-            service = snapshot.named("K8sService", place, said["name"])
-            if service is not None and self._is_unanswered(snapshot, service, place):
+            service = snapshot.named("K8sService", said_place(webhook, said), said["name"])
+            if service is not None and unanswered(snapshot, service):
                 yield Finding(
                     self.name,
                     webhook.id,
@@ -38,15 +37,6 @@ class WebhookWithoutEndpoints:
                     "whatever it has to admit is refused",
                     ("references",),
                 )
-
-    @staticmethod
-    def _is_unanswered(snapshot: Snapshot, service: Entity, place: tuple[str, str]) -> bool:
-        if not selects_pods(snapshot.fact(service.id, "selector")):
-            return False
-        pods = selected_pods(snapshot, service)
-        if not pods:
-            return is_listed(snapshot, "Pod", place)
-        return not any(is_ready(snapshot.facts(pod.id)) for pod in pods)
 
 
 CHECK = WebhookWithoutEndpoints()

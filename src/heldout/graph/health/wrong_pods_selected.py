@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import Any
 
 from heldout.graph.health import Finding
-from heldout.graph.health.reading import rows
 from heldout.graph.health.service_without_endpoints import IDENTITY_LABELS
+from heldout.graph.reading import rows
 from heldout.graph.snapshot import Entity, Snapshot
 from heldout.graph.status import is_ready, label_match, selected_pods, selects_pods
 
