@@ -6,11 +6,14 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from heldout.graph.quantities import amount
+from heldout.graph.status.rule import said, whole
 from heldout.ingest.objects import K8sObject, mapping, sequence
 from heldout.ingest.podspec import Fields, containers, pod_labels, pod_spec
 
 MAX_GENERIC_FIELDS = 40
 _LONGEST_TEXT = 4_000
+_PRESSURES = ("MemoryPressure", "DiskPressure", "PIDPressure", "NetworkUnavailable")
+"""Conditions of nodes that are bad when they are true."""
 
 
 def fields_of(item: K8sObject) -> Fields:
@@ -116,35 +119,61 @@ def _workload(item: K8sObject) -> Fields:
     labels = pod_labels(item)
     if labels:
         fields["pod_labels"] = labels
-    ready = item.status.get("readyReplicas", item.status.get("numberReady"))
-    if isinstance(ready, int):
+    return {**fields, **_counts(item), **_pod_fields(item)}
+
+
+def _counts(item: K8sObject) -> Fields:
+    """How many pods are ready and how many are wanted, as the status tells.
+
+    The API leaves zeros out: a status that has other counts and no ready one says that none is.
+    """
+    status, fields = item.status, Fields()
+    ready = whole(status.get("readyReplicas", status.get("numberReady")))
+    if ready is not None:
         fields["ready_replicas"] = ready
-    elif item.status and item.kind in ("Deployment", "StatefulSet"):
+    elif status and (item.kind in ("Deployment", "StatefulSet") or "replicas" in status):
         fields["ready_replicas"] = 0
-    return {**fields, **_pod_fields(item)}
+    wanted = whole(status.get("desiredNumberScheduled"))
+    if wanted is not None:
+        fields["replicas"] = wanted
+    return fields
 
 
 def _pod(item: K8sObject) -> Fields:
     fields = _pod_fields(item)
     status = item.status
     if status:
-        fields["phase"] = status.get("phase", "Unknown")
-        fields["ready"] = any(
-            mapping(one).get("type") == "Ready" and mapping(one).get("status") == "True"
-            for one in sequence(status.get("conditions"))
-        )
-        states = [mapping(one) for one in sequence(status.get("containerStatuses"))]
-        fields["restarts"] = sum(int(one.get("restartCount") or 0) for one in states)
-        reasons = [
-            mapping(mapping(one.get("state")).get("waiting")).get("reason") for one in states
-        ]
-        reason = next((one for one in reasons if one), None)
-        if reason:
-            fields["reason"] = reason
+        fields.update(_pod_status(status))
     node = pod_spec(item).get("nodeName")
     if node:
         fields["node"] = node
     return fields
+
+
+def _pod_status(status: Mapping[str, Any]) -> Fields:
+    fields: Fields = {"phase": said(status.get("phase")) or "Unknown"}
+    states = [mapping(one) for one in sequence(status.get("containerStatuses"))]
+    told = [
+        mapping(one).get("status") == "True"
+        for one in sequence(status.get("conditions"))
+        if mapping(one).get("type") == "Ready"
+    ]
+    if told:
+        fields["ready"] = told[0]
+    elif states and all(isinstance(one.get("ready"), bool) for one in states):
+        fields["ready"] = all(one["ready"] for one in states)
+    fields["restarts"] = sum(whole(one.get("restartCount")) or 0 for one in states)
+    first = [mapping(one) for one in sequence(status.get("initContainerStatuses"))]
+    waits = next((why for one in states if (why := _waits_for(one))), "")
+    before = next((why for one in first if (why := _waits_for(one))), "")
+    # What keeps an init container waiting keeps the others from starting: it says more.
+    reason = f"Init:{before}" if before else waits or said(status.get("reason"))
+    return {**fields, "reason": reason} if reason else fields
+
+
+def _waits_for(container: Mapping[str, Any]) -> str:
+    reason = said(mapping(mapping(container.get("state")).get("waiting")).get("reason"))
+    return "" if reason == "PodInitializing" else reason
 
 
 def _service(item: K8sObject) -> Fields:
@@ -160,6 +189,8 @@ def _service(item: K8sObject) -> Fields:
     ):
         if item.spec.get(key) not in (None, "", []):
             fields[name] = item.spec[key]
+    if item.spec.get("publishNotReadyAddresses") is True:
+        fields["publish_not_ready"] = True
     return fields
 
 
@@ -213,6 +244,13 @@ def _node(item: K8sObject) -> Fields:
     ]
     if ready:
         fields["ready"] = ready[0] == "True"
+    pressures = [
+        mapping(one)["type"]
+        for one in sequence(item.status.get("conditions"))
+        if mapping(one).get("type") in _PRESSURES and mapping(one).get("status") == "True"
+    ]
+    if pressures:
+        fields["pressures"] = pressures
     if item.spec.get("unschedulable"):
         fields["unschedulable"] = True
     if item.spec.get("taints"):
@@ -262,7 +300,9 @@ def _generic(item: K8sObject) -> Fields:
         else:
             found[path] = clipped(value) if isinstance(value, str) else value
 
-    for top in ("spec", "webhooks", "provisioner", "value", "globalDefault"):
+    for top in (
+        "spec", "webhooks", "provisioner", "volumeBindingMode", "value", "globalDefault",
+    ):  # fmt: skip
         if top in item.body:
             visit(item.body[top], top, 0)
     phase = item.status.get("phase")

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
+from heldout.graph.status.rule import whole
 from heldout.ingest.mentions import mentions
 from heldout.ingest.objects import K8sObject, mapping, sequence
 from heldout.ingest.podspec import Fields, demands
@@ -51,11 +52,17 @@ def _container_states(item: K8sObject) -> Iterator[tuple[str, Fields]]:
         for state in ("waiting", "running", "terminated"):
             inner = mapping(mapping(one.get("state")).get(state))
             if inner or state in mapping(one.get("state")):
+                last = mapping(mapping(one.get("lastState")).get("terminated"))
                 said = {
                     "reason": inner.get("reason"),
                     "exit_code": inner.get("exitCode"),
                     "started_at": inner.get("startedAt"),
                     "finished_at": inner.get("finishedAt"),
+                    "ready": one.get("ready"),
+                    "restarts": one.get("restartCount"),
+                    "last_reason": last.get("reason"),
+                    "last_exit_code": last.get("exitCode"),
+                    "last_finished_at": last.get("finishedAt"),
                 }
                 kept = {key: value for key, value in said.items() if value is not None}
                 yield str(one.get("name")), {"state": state, **kept}
@@ -63,18 +70,51 @@ def _container_states(item: K8sObject) -> Iterator[tuple[str, Fields]]:
 
 
 def _of_maker(item: K8sObject) -> Fields:
-    """Of what makes pods: how many it has made."""
-    made = item.status.get("replicas")
-    return {"made_replicas": made} if isinstance(made, int) else {}
+    """Of what makes pods: how many it has made and brought up to date, and whether it goes on.
+
+    A Deployment's status leaves out that it has made none, where it has seen the spec.
+    """
+    status = item.status
+    found: Fields = {}
+    for field, keys in (
+        ("made_replicas", ("replicas", "currentNumberScheduled")),
+        ("updated_replicas", ("updatedReplicas", "updatedNumberScheduled")),
+    ):
+        told = [number for key in keys if (number := whole(status.get(key))) is not None]
+        if told:
+            found[field] = told[0]
+    if item.kind == "Deployment" and "observedGeneration" in status:
+        found.setdefault("made_replicas", 0)
+    if item.spec.get("paused") is True:
+        found["paused"] = True
+    for one in map(mapping, sequence(status.get("conditions"))):
+        if item.kind == "Deployment" and one.get("type") == "Progressing":
+            found["progressing"] = {key: one.get(key) for key in ("status", "reason")}
+    return found
 
 
 def _of_job(item: K8sObject) -> Fields:
-    ended = [
-        mapping(one)["type"]
-        for one in sequence(item.status.get("conditions"))
-        if mapping(one).get("status") == "True" and mapping(one).get("type") in _ENDED
-    ]
-    return {"status": ended[0]} if ended else {}
+    """Whether it has ended and why, else what has become of its pods."""
+    found: Fields = {}
+    for one in map(mapping, sequence(item.status.get("conditions"))):
+        if one.get("status") == "True" and one.get("type") in _ENDED and not found:
+            found["status"] = one["type"]
+            if isinstance(one.get("reason"), str):
+                found["ended_because"] = one["reason"]
+    for field in ("active", "failed", "succeeded"):
+        if whole(item.status.get(field)) is not None:
+            found[field] = item.status[field]
+    if whole(item.spec.get("completions")) is not None:
+        found["completions"] = item.spec["completions"]
+    if item.spec.get("suspend") is True:
+        found["suspend"] = True
+    return found
+
+
+def _of_cron_job(item: K8sObject) -> Fields:
+    """How many of its Jobs run now."""
+    running = sequence(item.status.get("active"))
+    return {"active": len(running)} if running else {}
 
 
 def _of_secret(item: K8sObject) -> Fields:
@@ -150,9 +190,9 @@ def _of_ingress(item: K8sObject) -> Fields:
 
 _BY_KIND: Mapping[str, Callable[[K8sObject], Fields]] = {
     "Pod": _of_pod,
-    "ReplicaSet": _of_maker,
-    "StatefulSet": _of_maker,
+    **dict.fromkeys(("Deployment", "ReplicaSet", "StatefulSet", "DaemonSet"), _of_maker),
     "Job": _of_job,
+    "CronJob": _of_cron_job,
     "Secret": _of_secret,
     "ResourceQuota": _of_quota,
     "LimitRange": _of_limit_range,

@@ -91,12 +91,12 @@ def _host_ports(item: K8sObject) -> Iterator[Fields]:
 
 
 def _probe_ports(item: K8sObject) -> Iterator[Fields]:
-    """Ports that a probe calls by name; numbers need not be declared anywhere."""
+    """Ports that a probe calls, by name or by number."""
     for container in containers(item):
         for probe in ("readinessProbe", "livenessProbe", "startupProbe"):
-            for way in ("httpGet", "tcpSocket"):
+            for way in ("httpGet", "tcpSocket", "grpc"):
                 port = mapping(mapping(container.get(probe)).get(way)).get("port")
-                if isinstance(port, str) and port and not port.isdigit():
+                if isinstance(port, str | int) and not isinstance(port, bool) and port:
                     yield {"container": container.get("name"), "probe": probe, "port": port}
 
 

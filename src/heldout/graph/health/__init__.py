@@ -4,8 +4,8 @@ A check is one module of this package with a ``CHECK`` (:class:`HealthCheck`); t
 the package, so that a new file is a new check. A check reads observed state only, says in writing
 when it stays silent, and must not fire on a legal configuration.
 
-Facts that the checks read (values are JSON; a fact that is absent silences the check), beside a
-kind's own fields in Kubernetes, in snake case:
+Facts that the checks and the rules of status read (values are JSON; a fact that is absent silences
+the check), beside a kind's own fields in Kubernetes, in snake case:
 
 ``Namespace``, ``Cluster``  listed [kind, ..]: of these kinds everything that is there is known
 all that refer to others    references [{kind, name, namespace, via, optional, key, port}, ..]
@@ -13,17 +13,21 @@ workloads and ``Pod``       containers [name, ..], container_resources {name: {r
                             container_ports, host_ports, probe_ports, repeated_env, tolerations,
                             node_affinity, node_selector {k: v}, dns_policy, dns_config
 ``Pod``                     labels {k: v}, phase, ready, node, unschedulable, resized,
-                            container_states {name: {state, exit_code, started_at, finished_at}}
-workloads                   replicas, made_replicas, ready_replicas, pod_labels, memory_request,
+                            container_states {name: {state, reason, exit_code, started_at,
+                            finished_at, ready, restarts, last_reason, last_exit_code}}
+workloads                   replicas, made_replicas, ready_replicas, updated_replicas, paused,
+                            progressing {status, reason}, pod_labels, memory_request,
                             memory_limit ("512Mi" | null)
-``K8sService``              selector {k: v} | null, type, ports, internal_traffic_policy
+``Job``, ``CronJob``        status, ended_because, active, failed, succeeded · suspend, schedule
+``K8sService``              selector {k: v} | null, type, ports, internal_traffic_policy,
+                            external_traffic_policy, publish_not_ready
 ``Ingress``                 routes [[host, path, type], ..], class, merged_by, is_served
 ``NetworkPolicy``           pod_selector, policy_types [..], ingress [..] | null, egress [..] | null
 ``ResourceQuota``           hard {"requests.memory": "8Gi", ..}, used, scopes
 ``LimitRange``              default_memory, default_request_memory, container_max
 ``Pdb``, ``Hpa``            pod_selector, min_available, max_unavailable · utilization_of [..]
 ``Pvc``, ``Secret``         access_modes, phase, storage_class · data_written_at
-``Node``                    labels, taints, allocatable, unschedulable
+``Node``                    labels, taints, allocatable, unschedulable, pressures [..]
 anything                    namespace, deleting_since, finalizers [..]
 
 Edges: Pod ``controlled_by`` ReplicaSet | workload, ReplicaSet ``controlled_by`` Deployment, Service

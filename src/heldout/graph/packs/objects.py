@@ -24,7 +24,9 @@ LAST_CHANGE = "last-change"
 _MANAGERS = 8
 _STATUS = frozenset(
     {"phase", "ready", "reason", "restarts", "started_at", "status", "ready_replicas", "heartbeat",
-     "desired_replicas", "exit_code", "message", "conditions", "node_image"}
+     "desired_replicas", "exit_code", "message", "conditions", "node_image", "made_replicas",
+     "updated_replicas", "progressing", "container_states", "active", "failed", "succeeded",
+     "ended_because", "pressures", "used"}
 )  # fmt: skip
 
 
