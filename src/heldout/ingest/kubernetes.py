@@ -113,7 +113,7 @@ def _read_file(
         return FileRecord(relative, "templated, skipped", 0, "a name is a template expression"), []
     detail = "; ".join(dict.fromkeys(problems))[:300]
     if objects:
-        return FileRecord(relative, "read", len(objects), detail), objects
+        return FileRecord(relative, "read", len(objects), detail, bool(problems)), objects
     no_kind = any("kind" in problem for problem in problems)
     return FileRecord(relative, "no kind" if no_kind else "no object", 0, detail), []
 

@@ -121,11 +121,16 @@ class Found:
     problem: str = ""
 
 
-def objects_in(document: Any, path: str, *, list_kind: str = "") -> Iterator[Found]:
-    """Every object of a document, with lists opened and missing kinds inferred."""
+def objects_in(
+    document: Any, path: str, *, list_kind: str = "", list_version: str = ""
+) -> Iterator[Found]:
+    """Every object of a document, with lists opened and missing kinds inferred.
+
+    What a typed list says of its items counts before the path, and what an item says before both.
+    """
     if isinstance(document, list):
         for inner in document:
-            yield from objects_in(inner, path, list_kind=list_kind)
+            yield from objects_in(inner, path, list_kind=list_kind, list_version=list_version)
         return
     if not isinstance(document, Mapping):
         yield Found(None, "an item is no object")
@@ -134,13 +139,14 @@ def objects_in(document: Any, path: str, *, list_kind: str = "") -> Iterator[Fou
     items = document.get("items")
     if isinstance(items, list) and (kind is None or str(kind).endswith("List")):
         named = str(kind or "").removesuffix("List")
+        version = str(document.get("apiVersion") or "") if named else list_version
         for inner in items:
-            yield from objects_in(inner, path, list_kind=named or list_kind)
+            yield from objects_in(inner, path, list_kind=named or list_kind, list_version=version)
         return
-    yield _object(document, path, list_kind)
+    yield _object(document, path, list_kind, list_version)
 
 
-def _object(document: Mapping[str, Any], path: str, list_kind: str) -> Found:
+def _object(document: Mapping[str, Any], path: str, list_kind: str, list_version: str) -> Found:
     metadata = mapping(document.get("metadata"))
     name = metadata.get("name")
     if not isinstance(name, str | int) or name == "":
@@ -154,7 +160,7 @@ def _object(document: Mapping[str, Any], path: str, list_kind: str) -> Found:
     return Found(
         K8sObject(
             kind=kind,
-            api_version=str(document.get("apiVersion") or ""),
+            api_version=str(document.get("apiVersion") or list_version),
             namespace=namespace if isinstance(namespace, str) else "",
             name=str(name),
             body=document,

@@ -37,12 +37,16 @@ _HOLE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>", re.DOTALL)
 
 @dataclass(frozen=True, slots=True)
 class FileRecord:
-    """What became of one file: ``path`` relative to the import, ``objects`` found in it."""
+    """What became of one file: ``path`` relative to the import, ``objects`` found in it.
+
+    ``partial`` says that something of a file that was read was not.
+    """
 
     path: str
     outcome: Outcome
     objects: int = 0
     detail: str = ""
+    partial: bool = False
 
 
 class _Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):  # type: ignore[misc]

@@ -47,11 +47,11 @@ class Report:
         return dict(sorted(Counter(record.outcome for record in self.files).items()))
 
     def problems(self) -> list[str]:
-        """One line for each file that was not read, and for what was left out of the others."""
+        """One line for each file that was not read whole, and for what was left out of others."""
         found = [
             f"{record.path}: {record.outcome}{': ' + record.detail if record.detail else ''}"
             for record in self.files
-            if record.outcome not in FINE
+            if record.outcome not in FINE or record.partial
         ]
         return found + [f"left out: {what}, {n} times" for what, n in sorted(self.left_out.items())]
 
@@ -82,7 +82,9 @@ class Report:
             found.append(f"{self.repeated} objects were there already and left out")
         found += self.notes
         details = [
-            f"{one.path}: {one.detail}" for one in self.files if one.outcome in FINE and one.detail
+            f"{one.path}: {one.detail}"
+            for one in self.files
+            if one.outcome in FINE and one.detail and not one.partial
         ]
         listed = [*self.problems(), *details]
         found += listed[:MOST_SHOWN]

@@ -49,7 +49,7 @@ def import_aws(path: Path, draft: WorldDraft, estate: Estate, *, account: str = 
         except Unreadable as error:
             detail = f"cut: {error.detail}" if count else error.detail
             found = found if count else error.outcome
-        result.files.append(FileRecord(relative, found, count, detail))
+        result.files.append(FileRecord(relative, found, count, detail, bool(count and detail)))
     inventory.finish()
     result.counts = inventory.counts
     result.changes = inventory.counts.changes

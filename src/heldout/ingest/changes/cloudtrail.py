@@ -11,13 +11,16 @@ from heldout.ingest.changes.people import Actor, People
 from heldout.ingest.changes.record import Change, CloudTarget, Moved, flat
 from heldout.ingest.cloud.shape import arn_parts, shape_of_arn, shapes
 from heldout.ingest.moments import moment
+from heldout.ingest.objects import sequence
 
 READS = re.compile(
     r"^(?:Get|List|Describe|Head|Lookup|Search|Scan|Query|Select|View|Check|Test|Validate|Preview"
     r"|Estimate|Discover|BatchGet|BatchDescribe|Download|Simulate|AssumeRole|Decrypt|Encrypt"
     r"|GenerateDataKey|Verify|Sign$|ConsoleLogin|SwitchRole|Retrieve|Poll|Receive)"
 )
-THROTTLES = re.compile(r"(?i)(throttl|requestlimit|toomanyrequests|slowdown|rateexceeded)")
+THROTTLES = re.compile(
+    r"(?i)(throttl|requestlimit|toomanyrequests|slowdown|rateexceeded|priorrequest)"
+)
 _AT_MOST = 8
 
 _BY_PARAMETER: Mapping[str, str] = {
@@ -190,7 +193,7 @@ def _rank(path: str) -> tuple[int, str]:
 
 
 def _arns(event: Mapping[str, Any]) -> Iterator[str]:
-    for one in event.get("resources") or ():
+    for one in sequence(event.get("resources")):
         arn = _mapping(one).get("ARN") or _mapping(one).get("arn")
         if isinstance(arn, str) and ":role/aws-service-role/" not in arn:
             yield arn

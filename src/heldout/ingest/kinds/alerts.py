@@ -43,7 +43,7 @@ class _Reader:
 
     def file(self, relative: str, full: Path, root: Path) -> FileRecord:
         """One file of alerts or rules."""
-        count, recordings, undated = 0, 0, 0
+        count, recordings, undated, lost = 0, 0, 0, ""
         try:
             check_file(full, root if root.is_dir() else root.parent)
             for part in parts_of_file(full):
@@ -58,13 +58,15 @@ class _Reader:
         except Unreadable as problem:
             if not count:
                 return FileRecord(relative, problem.outcome, 0, problem.detail)
+            lost = f"what follows {problem.detail}"
         notes = [
+            *([lost] * bool(lost)),
             *([f"{recordings} recording rules left out"] * bool(recordings)),
             *([f"{undated} alerts that do not say when; --now gives them a moment"]
               * bool(undated)),
         ]  # fmt: skip
         found: Outcome = "read" if count or undated or recordings else "no object"
-        return FileRecord(relative, found, count, "; ".join(notes))
+        return FileRecord(relative, found, count, "; ".join(notes), bool(lost))
 
     def _alert(self, one: Alert) -> bool:
         """Add an alert; one that does not say when it began needs the moment of the import."""

@@ -109,7 +109,8 @@ class _Reader:
         passed = (self._trail.counts + self._audit.counts) - before
         notes = [f"{n} x {what}" for what, n in sorted(passed.items())]
         found: Outcome = "read" if count or passed else "no object"
-        return FileRecord(relative, found, count, "; ".join([*notes, *([problem] * bool(problem))]))
+        detail = "; ".join([*notes, *([problem] * bool(problem))])
+        return FileRecord(relative, found, count, detail, bool(problem))
 
     def _read(self, part: Any) -> Iterator[Change]:
         if self._only in ("", "cloudtrail"):

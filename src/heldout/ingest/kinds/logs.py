@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.importer import ImportOptions
-from heldout.ingest.reading import FileRecord, Unreadable
+from heldout.ingest.reading import FileRecord, Outcome, Unreadable
 from heldout.ingest.telemetry.files import SUFFIXES, LogFile
 from heldout.ingest.telemetry.joining import Tally, messages
 from heldout.ingest.telemetry.places import place_of_file
@@ -63,7 +63,8 @@ def _read(
     ]  # fmt: skip
     if not kept[0]:
         notes.insert(0, "holds no message with a time")
-    return FileRecord(relative, "read" if kept[0] else "no object", kept[0], "; ".join(notes))
+    found: Outcome = "read" if kept[0] else "no object"
+    return FileRecord(relative, found, kept[0], "; ".join(notes), bool(problem))
 
 
 IMPORTER = Logs()

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.importer import ImportOptions
-from heldout.ingest.reading import FileRecord, Unreadable
+from heldout.ingest.reading import FileRecord, Outcome, Unreadable
 from heldout.ingest.telemetry.grid import Numbers
 from heldout.ingest.telemetry.lines import Damage, lines_of, opened
 from heldout.ingest.telemetry.places import NOWHERE, Place, place_of, place_of_file
@@ -70,7 +70,8 @@ class _File:
         found = self._sink.series or calls
         if not found:
             notes.insert(0, "holds no values over time")
-        return FileRecord(self._relative, "read" if found else "no object", found, "; ".join(notes))
+        outcome: Outcome = "read" if found else "no object"
+        return FileRecord(self._relative, outcome, found, "; ".join(notes), bool(problem))
 
     def _read(self) -> int:
         name = self._relative.lower().removesuffix(".gz")

@@ -46,15 +46,15 @@ def import_terraform(path: Path, draft: WorldDraft, estate: Estate, *, account: 
     name = root.stem if path.is_file() else root.name
     stacks = Stacks(draft, estate, name, account=account, applied=seen.applied)
     for one in kept:
-        count, detail = 0, ""
+        count, lost = 0, ""
         try:
             for dated in _parts(one.path, files[one.path], draft):
                 count += stacks.place(dated)
         except Unreadable as error:
-            detail = f"cut: {error.detail}"
+            lost = f"cut: {error.detail}"
         found: Outcome = "read" if count else "no object"
-        detail = detail or ("" if count else "declares no resource")
-        result.files.append(FileRecord(one.path, found, count, detail))
+        detail = lost or ("" if count else "declares no resource")
+        result.files.append(FileRecord(one.path, found, count, detail, bool(lost)))
     result.changes = stacks.apply()
     result.files += [FileRecord(relative, "read", len(one.steps), "an apply")
                       for relative, one in seen.applied.items()]  # fmt: skip
