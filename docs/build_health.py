@@ -1,14 +1,18 @@
-"""Write the list of checks in docs/how-to/health.md: ``python docs/build_health.py``."""
+"""Write the lists of docs/how-to/health.md, checks and states: ``python docs/build_health.py``."""
 
 from __future__ import annotations
 
 from pathlib import Path
 
 from heldout.graph.health import described
+from heldout.graph.ontology import K8S_KINDS
+from heldout.graph.status import RULES, Rule
 
 PAGE = Path(__file__).parent / "how-to" / "health.md"
 BEGIN = "<!-- checks: written by docs/build_health.py -->"
 END = "<!-- end of checks -->"
+STATES_BEGIN = "<!-- states: written by docs/build_health.py -->"
+STATES_END = "<!-- end of states -->"
 
 
 def listing() -> str:
@@ -23,11 +27,31 @@ def listing() -> str:
     )
 
 
+def states() -> str:
+    """A table row for each rule of status, in the order in which they are asked."""
+    rows = ["| rule | of | follows |", "|---|---|---|"]
+    rows += [f"| `{rule.name}` | {kinds_of(rule)} | {rule.source} |" for rule in RULES]
+    return "\n".join(rows)
+
+
+def kinds_of(rule: Rule) -> str:
+    """The kinds that a rule speaks of, in words."""
+    if not rule.kinds:
+        return "everything"
+    return "every kind of Kubernetes" if rule.kinds == K8S_KINDS else ", ".join(rule.kinds)
+
+
+def between(page: str, begin: str, fresh: str, end: str) -> str:
+    """The page with a fresh text between two marks."""
+    before, rest = page.split(begin)
+    after = rest.split(end)[1]
+    return f"{before}{begin}\n{fresh}\n{end}{after}"
+
+
 def render(page: str) -> str:
-    """The page with a fresh list between its marks."""
-    before, rest = page.split(BEGIN)
-    after = rest.split(END)[1]
-    return f"{before}{BEGIN}\n{listing()}\n{END}{after}"
+    """The page with fresh lists between their marks."""
+    page = between(page, BEGIN, listing(), END)
+    return between(page, STATES_BEGIN, states(), STATES_END)
 
 
 if __name__ == "__main__":
