@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 from heldout.graph.health import described
-from heldout.graph.ontology import K8S_KINDS
 from heldout.graph.status import RULES, Rule
+from heldout.graph.status.finalizers import OBJECTS
 
 PAGE = Path(__file__).parent / "how-to" / "health.md"
 BEGIN = "<!-- checks: written by docs/build_health.py -->"
@@ -38,7 +38,7 @@ def kinds_of(rule: Rule) -> str:
     """The kinds that a rule speaks of, in words."""
     if not rule.kinds:
         return "everything"
-    return "every kind of Kubernetes" if rule.kinds == K8S_KINDS else ", ".join(rule.kinds)
+    return "every object of a cluster" if rule.kinds == OBJECTS else ", ".join(rule.kinds)
 
 
 def between(page: str, begin: str, fresh: str, end: str) -> str:

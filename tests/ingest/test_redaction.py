@@ -52,13 +52,15 @@ def test_placeholders_are_stable_and_tell_nothing():
         "ghp_abcdefghijklmnopqrstuvwxyz0123",
         "eyJhbGciOiJIUzI1.eyJzdWIiOiIxMjM0.abc",
         "-----BEGIN RSA PRIVATE KEY-----\nMIIabc\n-----END RSA PRIVATE KEY-----",
+        "client-key-data: LS0tLS1CRUdJTiBFQyBQUklWQVRFIEtFWS0tLS0tCk1JSWFiYwo=",
+        "client-key-data: LS0tLS1CRUdJTiBQUklWQVRFIEtFWS0tLS0tCk1JSWFiYwo=",
     ],
 )
 def test_known_forms_of_secrets_in_texts_are_replaced(text: str):
     """Keys, tokens and passwords are taken out of any text."""
     cleaned = Redactor().text(text)
     assert "redacted-0001" in cleaned
-    for value in ("s3cr3tpw", "ABCDEFGHIJ", "abcdefghij", "eyJzdWIi", "MIIabc"):
+    for value in ("s3cr3tpw", "ABCDEFGHIJ", "abcdefghij", "eyJzdWIi", "MIIabc", "JSWFiYw"):
         assert value not in cleaned
 
 
@@ -71,6 +73,8 @@ def test_known_forms_of_secrets_in_texts_are_replaced(text: str):
         "secretName",
         "password: $(DB_PASSWORD)",
         "sha256:0af7",
+        "certificate-authority-data: LS0tLS1CRUdJTiBDRVJUSUZJQ0FURS0tLS0tCk1JSWFiYwo=",
+        "pem: LS0tLS1CRUdJTiBQVUJMSUMgS0VZLS0tLS0KTUlJYWJjCg==",
     ],
 )
 def test_ordinary_texts_stay(text: str):

@@ -27,6 +27,8 @@ _SECRET_TEXT = re.compile(
     r"|\bAIza[A-Za-z0-9_-]{35}"
     r"|(?<=hooks\.slack\.com/services/)[A-Za-z0-9/]{20,}"
     r"|\bsk-[A-Za-z0-9_-]{20,}\b"
+    # A key's block in base64, as configurations of clients hold it; certificates are public.
+    r"|\bLS0tLS1CRUdJTiB(?!DRVJUSUZJ|QVUJMSUMg)[A-Za-z0-9+/]{16,}={0,2}"
     r"|\beyJ[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]{8,}\.[A-Za-z0-9_-]*",
     re.DOTALL,
 )
@@ -42,7 +44,7 @@ _AUTHORIZED = re.compile(
 )
 _SECRET_WORDS = (
     "-----BEGIN", "AKIA", "ASIA", "gh", "github_pat_", "xox", "glpat-", "AIza", "slack.com", "sk-",
-    "eyJ",
+    "eyJ", "LS0tLS1CRUdJTiB",
 )  # fmt: skip
 _ASSIGNED_WORDS = ("passw", "passphrase", "secret", "token", "key", "sig")
 """What stands in every text that the patterns above match, in lower case."""

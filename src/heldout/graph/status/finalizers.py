@@ -9,6 +9,8 @@ from heldout.graph.snapshot import Entity, Snapshot
 from heldout.graph.status.rule import Facts, Rule, counted, said
 
 TERMINATING = "Terminating"
+OBJECTS = (*K8S_KINDS, "HelmRelease", "GitOpsApplication")
+"""Kinds that are objects of a cluster, and are deleted as such."""
 
 
 def held_by(facts: Facts) -> list[str]:
@@ -57,7 +59,7 @@ def _held_in(snapshot: Snapshot, namespace: Entity) -> list[Entity]:
     place = (namespace.cluster, namespace.name)
     return [
         one
-        for kind in K8S_KINDS
+        for kind in OBJECTS
         if kind != "Namespace"
         for one in snapshot.in_place(kind, place)
         if held_by(snapshot.facts(one.id))
@@ -66,7 +68,7 @@ def _held_in(snapshot: Snapshot, namespace: Entity) -> list[Entity]:
 
 RULE = Rule(
     "finalizers",
-    K8S_KINDS,
+    OBJECTS,
     "object deletion: metadata.deletionTimestamp with finalizers left keeps an object; claims in "
     "use and bound volumes are protected; a namespace ends after everything in it",
     tells=_tells,

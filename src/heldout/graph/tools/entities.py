@@ -12,7 +12,7 @@ from heldout.graph.ontology import BELONGING, PREDICATES, near
 from heldout.graph.snapshot import Edge, Entity
 from heldout.graph.status import status_from_facts
 from heldout.graph.tools.backend import Args
-from heldout.graph.tools.page import Page, clip, clip_value, iso
+from heldout.graph.tools.page import Page, clip_value, iso
 from heldout.graph.tools.reader import Reader, sliced
 from heldout.graph.tools.refusals import Refusal
 from heldout.graph.world import Names
@@ -194,7 +194,7 @@ def _neighbor(reader: Reader, one: _Reached, at: int) -> dict[str, Any]:
         "depth": one.depth,
         "provenance": one.edge.provenance,
         "confidence": round(one.edge.confidence, 2),
-        "status": clip(status, 80),
+        "status": status,
     }
     if one.depth > 1:
         row["via"] = one.via.name
