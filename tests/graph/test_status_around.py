@@ -184,16 +184,22 @@ def test_a_claim_in_use_is_protected():
 
 
 @pytest.mark.parametrize(
-    ("modes", "second", "expected"),
+    ("modes", "second", "expected", "waiter"),
     [
-        (["ReadWriteOnce"], {"phase": "Pending"}, "Bound, held by one while two waits"),
-        (["ReadWriteOnce"], {"phase": "Pending", "node": "n1"}, "Bound"),
-        (["ReadWriteMany"], {"phase": "Pending"}, "Bound"),
-        (["ReadWriteOnce"], {"phase": "Running"}, "Bound"),
+        (["ReadWriteOnce"], {"phase": "Pending", "node": "n2"},
+         "Bound, held by one while two waits", "Pending: claim ledger is held by one"),
+        (["ReadWriteOncePod"], {"phase": "Pending"},
+         "Bound, held by one while two waits", "Pending: claim ledger is held by one"),
+        (["ReadWriteOnce"], {"phase": "Pending"}, "Bound, held by one while two waits", "Pending"),
+        (["ReadWriteOnce"], {"phase": "Pending", "node": "n1"}, "Bound", "Pending"),
+        (["ReadWriteMany"], {"phase": "Pending", "node": "n2"}, "Bound", "Pending"),
+        (["ReadWriteOnce"], {"phase": "Running", "node": "n2"}, "Bound", "Running"),
     ],
-)
-def test_a_claim_that_two_want_names_both(modes: list[str], second: dict[str, Any], expected: str):
-    """A single-writer claim says who holds it and who waits."""
+)  # fmt: skip
+def test_a_claim_that_two_want_names_both(
+    modes: list[str], second: dict[str, Any], expected: str, waiter: str
+):
+    """A single-writer claim says who holds it and who waits, and so does who certainly waits."""
     build = Builder()
     build.entity(1, "Pvc", "ledger", namespace="dock", phase="Bound", access_modes=modes)
     build.entity(2, "Pod", "one", namespace="dock", node="n1", **RUNNING)
@@ -201,6 +207,8 @@ def test_a_claim_that_two_want_names_both(modes: list[str], second: dict[str, An
     build.edge(2, "mounts", 1)
     build.edge(3, "mounts", 1)
     assert shown(build, "Pvc") == expected
+    snapshot = snapshot_of(build)
+    assert status_of(snapshot, snapshot.of_kind("Pod")[1]) == waiter
 
 
 @pytest.mark.parametrize(

@@ -66,6 +66,7 @@ RULES: tuple[Rule, ...] = (
     probes.RULE,
     dns.POD,
     scheduling.RULE,
+    volumes.POD,
     pods.RULE,
     nodes.RULE,
     quota.RULE,

@@ -7,6 +7,7 @@ from heldout.graph.snapshot import Entity, Snapshot
 from heldout.graph.status.rule import Facts, Rule, said
 
 _SINGLE = (["ReadWriteOnce"], ["ReadWriteOncePod"])
+_STARTING = "ContainerCreating"
 
 
 def rivals(snapshot: Snapshot, claim: Entity) -> tuple[Entity, Entity] | None:
@@ -17,9 +18,15 @@ def rivals(snapshot: Snapshot, claim: Entity) -> tuple[Entity, Entity] | None:
     pods = [one for one in snapshot.into(claim.id, "mounts") if one.kind == "Pod"]
     for holder in _in_phase(snapshot, pods, "Running"):
         for waiter in _in_phase(snapshot, pods, "Pending"):
-            if modes != ["ReadWriteOnce"] or not _same_node(snapshot, holder, waiter):
+            if keeps_from(snapshot, claim, holder, waiter):
                 return holder, waiter
     return None
+
+
+def keeps_from(snapshot: Snapshot, claim: Entity, holder: Entity, waiter: Entity) -> bool:
+    """Whether a holder keeps a waiter from a single-writer claim: on one node two may share it."""
+    per_pod = snapshot.fact(claim.id, "access_modes") != ["ReadWriteOnce"]
+    return per_pod or not _same_node(snapshot, holder, waiter)
 
 
 def _in_phase(snapshot: Snapshot, pods: list[Entity], phase: str) -> list[Entity]:
@@ -57,6 +64,28 @@ def _unbound(snapshot: Snapshot, claim: Entity) -> str | None:
         return f"Pending: StorageClass {named[0]} binds with the first pod that is scheduled"
     return None
 
+
+def _waits(snapshot: Snapshot, pod: Entity) -> str | None:
+    facts = snapshot.facts(pod.id)
+    if facts.get("phase") != "Pending" or said(facts.get("reason")) not in ("", _STARTING):
+        return None
+    for claim in snapshot.out(pod.id, "mounts"):
+        pair = rivals(snapshot, claim) if claim.kind == "Pvc" else None
+        if pair is None or not keeps_from(snapshot, claim, pair[0], pod):
+            continue
+        # A pod without a node may still come to the one that has the volume.
+        if facts.get("node") or snapshot.fact(claim.id, "access_modes") == ["ReadWriteOncePod"]:
+            return f"Pending: claim {claim.name} is held by {pair[0].name}"
+    return None
+
+
+POD = Rule(
+    "attachment",
+    ("Pod",),
+    "attach-detach controller and kubelet: a ReadWriteOnce volume is attached to one node at a "
+    "time (Multi-Attach error), a ReadWriteOncePod one is used by one pod",
+    sees=_waits,
+)
 
 RULE = Rule(
     "volumes",
