@@ -123,7 +123,7 @@ def test_what_shares_a_cause_stands_on_one_side(settings: Settings, tmp_path: Pa
     class Many:
         """Twelve cases of four causes, made from one that was read."""
 
-        name, reads, source, halves = "many", "cases", "somebody", True
+        name, reads, source, halves, origin = "many", "cases", "somebody", True, "recorded"
 
         def cases(self, path: Path, options: ImportOptions) -> Iterator[Recorded]:
             """The same case under twelve names."""

@@ -140,15 +140,16 @@ def test_a_simulated_models_gain_is_a_mechanism_shown(bench: Any, make_actor: An
 
 
 def test_evidence_names_where_incidents_come_from(bench: Any, make_actor: Any, new_case: Any):
-    """Grafted and outside incidents are counted apart in the first line."""
+    """Grafted, outside and reconstructed incidents are counted apart in the first line."""
     more = (
         new_case(bench.settings.root, "trap-20", "trap", "overlay"),
         new_case(bench.settings.root, "trap-21", "trap", "recorded"),
+        new_case(bench.settings.root, "trap-22", "trap", "reconstructed"),
     )
     sentence = bench.score(make_actor(helped), cases=bench.cases + more).evidence.sentence()
     assert (
-        "14 made by our own generator, 1 grafted on an imported topology, 1 from outside"
-        in sentence
+        "14 made by our own generator, 1 grafted on an imported topology, 1 from outside, "
+        "1 reconstructed from public descriptions" in sentence
     )
 
 

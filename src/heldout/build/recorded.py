@@ -17,6 +17,7 @@ from heldout.ingest.importer import ImportOptions
 from heldout.settings import Settings
 from heldout.split import HeldoutAccess, Side, Split, read_specs, read_split
 from heldout.truth import Spec, truth_digest, write_truth
+from heldout.truth.specs import MATERIAL
 
 GENERATOR = "recorded"
 HALVES = "split"
@@ -34,6 +35,7 @@ class RecordedSet:
     skipped: list[Skipped] = field(default_factory=list)
     redacted: int = 0
     restored: bool = False
+    material: str = MATERIAL["recorded"]
 
     @property
     def incidents(self) -> int:
@@ -46,7 +48,7 @@ class RecordedSet:
         kinds = ", ".join(f"{kind} {count}" for kind, count in sorted(self.kinds.items()))
         found = [
             f"{self.incidents} of {total} cases became incidents: {kinds}",
-            f"set {self.name}: {self.train} train, {self.test} held out, class outside",
+            f"set {self.name}: {self.train} train, {self.test} held out, class {self.material}",
         ]
         if self.redacted:
             found.append(f"{self.redacted} secret values replaced")
@@ -72,7 +74,7 @@ def record_set(
     case that became no incident is an :class:`IngestError`. Then nothing is kept.
     """
     directory = _place(settings, name)
-    report = RecordedSet(name)
+    report = RecordedSet(name, material=MATERIAL[importer.origin])
     made: list[Frozen] = []
     with _undone(settings, made, _standing(directory, access)):
         for case in importer.cases(path, options):
@@ -145,7 +147,7 @@ def _keep(
     spec = Spec(
         id=one, kind=case.kind, domain=case.domain, family=case.family, fault=case.family,
         traps=(), group=case.group, generator=GENERATOR, seed=0, canary=truth.canary,
-        origin="recorded", source=f"{importer.source}: {case.key}", world_digest=digest,
+        origin=importer.origin, source=f"{importer.source}: {case.key}", world_digest=digest,
         truth_digest=truth_digest(truth),
     )  # fmt: skip
     place = place_of(settings, spec)

@@ -76,7 +76,7 @@ def portrait(
 
 def _lineage(spec: Spec, record: Fault | None) -> list[str]:
     found = [f"group {spec.group}"]
-    if spec.origin != "recorded":  # What was recorded was drawn by nobody.
+    if spec.is_drawn:  # What was recorded was drawn by nobody.
         found.append(f"seed {spec.seed}")
     if spec.fault:
         found.append(f"fault {spec.fault}")

@@ -156,11 +156,11 @@ def _collected(results: Iterable[R], done: Callable[[int], None] | None) -> list
 
 
 def _job(settings: Settings, directory: Path, spec: Spec) -> Job:
-    if spec.origin == "recorded":
+    if not spec.is_drawn:
         raise WorldError(
             f"its world is not in the cache and was recorded from '{spec.source}'",
             where=f"spec {spec.id}",
-            mend="Make it again with the 'heldout ingest' command it was made with",
+            mend="Make it again with the 'heldout ingest' or 'reconstruct' that made it",
         )
     return Job(spec, settings.worlds, settings.truths, directory)
 

@@ -24,6 +24,7 @@ from heldout.cli import (
     init,
     intake,
     judge,
+    reconstruct,
     release,
     report,
     resume,
@@ -52,9 +53,9 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
 )
 
-VERBS = (init, doctor, build, ingest, intake, run_verb, work, tune, resume, check, allow, review,
-         release, score, transfer, canary, drift, health, report, compare, fidelity, judge, show,
-         usage, export, verify, serve, status)  # fmt: skip
+VERBS = (init, doctor, build, ingest, reconstruct, intake, run_verb, work, tune, resume, check,
+         allow, review, release, score, transfer, canary, drift, health, report, compare, fidelity,
+         judge, show, usage, export, verify, serve, status)  # fmt: skip
 for module in VERBS:
     module.register(app)
 

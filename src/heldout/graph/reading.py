@@ -45,15 +45,19 @@ def minutes_since(snapshot: Snapshot, value: Any) -> float | None:
 
 
 def is_listed(snapshot: Snapshot, kind: str, place: Place) -> bool:
-    """Whether all there is of a kind in a (cluster, namespace) is known."""
+    """Whether all there is of a kind in a (cluster, namespace) is known.
+
+    Where all namespaces were listed, one that is not among them holds nothing.
+    """
     cluster, namespace = place
-    homes = (
-        [snapshot.named("Namespace", (cluster, ""), namespace)]
-        if namespace
-        else [one for one in snapshot.of_kind("Cluster") if one.name == cluster]
-    )
+    home = snapshot.named("Namespace", (cluster, ""), namespace) if namespace else None
+    if home is not None:
+        return kind in texts(snapshot.fact(home.id, "listed"))
+    wanted = "Namespace" if namespace else kind
     return any(
-        home is not None and kind in texts(snapshot.fact(home.id, "listed")) for home in homes
+        wanted in texts(snapshot.fact(one.id, "listed"))
+        for one in snapshot.of_kind("Cluster")
+        if one.name == cluster
     )
 
 

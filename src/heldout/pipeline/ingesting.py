@@ -123,7 +123,7 @@ def _ingest_cases(asked: Ingest, options: ImportOptions, project: Path | None) -
         settings, asked.into_set, case_importer(asked.kind), asked.path, options, HeldoutAccess()
     )
     if asked.as_json:
-        plain = {name: getattr(done, name) for name in ("name", "train", "test", "kinds", "notes")}
+        plain = {name: getattr(done, name) for name in ("name", "train", "test", "kinds")}
         skipped = [{"case": one.key, "reason": one.reason} for one in done.skipped]
         return json.dumps(plain | {"skipped": skipped, "redacted": done.redacted}, indent=1)
     score = f"heldout score --set {done.name} --before BRAIN --after BRAIN"

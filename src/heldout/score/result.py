@@ -31,6 +31,7 @@ class EvidenceClass:
     own_generator: int
     grafted: int
     outside: int
+    reconstructed: int = 0
 
     def sentence(self) -> str:
         """The first line of every report."""
@@ -40,6 +41,7 @@ class EvidenceClass:
                 (self.own_generator, "made by our own generator"),
                 (self.grafted, "grafted on an imported topology"),
                 (self.outside, "from outside"),
+                (self.reconstructed, "reconstructed from public descriptions"),
             )
             if count
         ]

@@ -72,6 +72,7 @@ def evidence_class(model: str, cases: Sequence[Case]) -> EvidenceClass:
         own_generator=origins.count("simulated"),
         grafted=origins.count("overlay"),
         outside=origins.count("recorded"),
+        reconstructed=origins.count("reconstructed"),
     )
 
 

@@ -17,7 +17,12 @@ Kind = Literal["trap", "onset_control", "no_change", "no_fault", "unanswerable"]
 KINDS: tuple[Kind, ...] = ("trap", "onset_control", "no_change", "no_fault", "unanswerable")
 """``trap`` is what is tuned and scored; all the others are controls and reported apart."""
 
-MATERIAL = {"simulated": "own generator", "overlay": "grafted", "recorded": "outside"}
+Origin = Literal["simulated", "recorded", "reconstructed", "overlay"]
+"""Drawn here; told by somebody else's recording; built after somebody's description; grafted."""
+MATERIAL = {
+    "simulated": "own generator", "overlay": "grafted", "recorded": "outside",
+    "reconstructed": "reconstructed",
+}  # fmt: skip
 """What an incident's origin makes of it as evidence."""
 
 
@@ -36,15 +41,20 @@ class Spec:
     seed: int
     canary: str
     knobs: Mapping[str, float | int | str] = field(default_factory=dict)
-    origin: Literal["simulated", "recorded", "overlay"] = "simulated"
+    origin: Origin = "simulated"
     source: str = ""
     world_digest: str = ""
     truth_digest: str = ""
 
     @property
     def material(self) -> str:
-        """The class of evidence it can give: ``own generator``, ``grafted`` or ``outside``."""
+        """The class of evidence it can give, as ``MATERIAL`` names it."""
         return MATERIAL[self.origin]
+
+    @property
+    def is_drawn(self) -> bool:
+        """Whether a recipe of ours makes its world, which can then be made again from it."""
+        return self.origin in ("simulated", "overlay")
 
 
 class _SpecFile(BaseModel):
@@ -61,7 +71,7 @@ class _SpecFile(BaseModel):
     seed: int = Field(ge=0)
     canary: str = Field(min_length=16)
     knobs: dict[str, float | int | str] = {}
-    origin: Literal["simulated", "recorded", "overlay"] = "simulated"
+    origin: Origin = "simulated"
     source: str = ""
     world_digest: str = ""
     truth_digest: str = ""

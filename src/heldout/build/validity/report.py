@@ -142,7 +142,7 @@ def validate_set(
     tools as they are. Nothing is raised for an invalid incident: the report says what is wrong.
     """
     split = read_split(directory)
-    chosen = [spec for spec in specs if spec.origin != "recorded"]
+    chosen = [spec for spec in specs if spec.is_drawn]
     tasks = [
         _Task(spec, directory, _folder(worlds, spec), int(split.side_of(spec.id) == "test"))
         for spec in chosen

@@ -11,11 +11,20 @@ from typing import TYPE_CHECKING, Protocol
 from heldout.errors import UsageError
 from heldout.ingest.importer import registered
 from heldout.truth import Truth
-from heldout.truth.specs import Kind
+from heldout.truth.specs import Kind, Origin
 
 if TYPE_CHECKING:
     from heldout.ingest.draft import WorldDraft
     from heldout.ingest.importer import ImportOptions
+
+
+OVER = (
+    "no active", "no failure", "no fault", "not a failure", "not failing", "nothing is broken",
+    "nothing is wrong", "healthy", "recovered", "resolved", "self-resolved", "transient",
+    "already over", "is over", "has passed", "back to normal", "cleared", "false alarm",
+    "false positive", "spurious", "stale", "normal", "no issue", "no incident", "no problem",
+)  # fmt: skip
+"""What says that nothing is wrong now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +74,11 @@ class CaseImporter(Protocol):
     @property
     def source(self) -> str:
         """Where such cases come from and under which licence, in a sentence."""
+        ...
+
+    @property
+    def origin(self) -> Origin:
+        """What its incidents are as evidence: recorded elsewhere, or reconstructed."""
         ...
 
     @property

@@ -20,6 +20,7 @@ from heldout.ingest.importer import ImportOptions
 from heldout.ingest.objects import mapping
 from heldout.ingest.reading import Unreadable, documents_of
 from heldout.truth import Truth
+from heldout.truth.specs import Origin
 
 FILE = "metadata.json"
 _KINDS: Mapping[str, tuple[str, ...]] = {
@@ -43,6 +44,7 @@ class CloudOpsBench:
     name = "cloud-opsbench"
     reads = "a copy of Cloud-OpsBench's cases"
     halves = True
+    origin: Origin = "recorded"
     source = "Cloud-OpsBench (licence not stated; supplied by the user)"
 
     def cases(self, path: Path, options: ImportOptions) -> Iterator[Recorded | Skipped]:

@@ -16,7 +16,7 @@ from heldout.ingest.importer import ImportOptions
 from heldout.ingest.moments import moment
 from heldout.ingest.objects import mapping
 from heldout.ingest.reading import Unreadable, documents_of
-from heldout.truth.specs import Kind
+from heldout.truth.specs import Kind, Origin
 
 CASE = "test_case.yaml"
 _FINDING = ("title", "description", "subject_type", "subject_name", "subject_namespace",
@@ -29,6 +29,7 @@ class Holmes:
     name = "holmes"
     reads = "HolmesGPT's evaluation fixtures"
     halves = False
+    origin: Origin = "recorded"
     source = "HolmesGPT/holmesgpt, tests/llm/fixtures, Apache-2.0"
 
     def cases(self, path: Path, options: ImportOptions) -> Iterator[Recorded | Skipped]:

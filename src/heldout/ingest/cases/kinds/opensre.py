@@ -15,7 +15,7 @@ from heldout.ingest.draft import WorldDraft
 from heldout.ingest.importer import ImportOptions
 from heldout.ingest.objects import mapping
 from heldout.ingest.reading import Unreadable
-from heldout.truth.specs import Kind
+from heldout.truth.specs import Kind, Origin
 
 _PREFIX = re.compile(r"^\[synthetic-[a-z0-9]+\]\s*")
 _TOLD = re.compile(r"(_failure_mode|^context_sources|^pipeline_name|^severity)$")
@@ -28,6 +28,7 @@ class OpenSre:
     name = "opensre"
     reads = "opensre's synthetic cases"
     halves = False
+    origin: Origin = "recorded"
     source = "Tracer-Cloud/opensre, tests/synthetic, Apache-2.0"
 
     def cases(self, path: Path, options: ImportOptions) -> Iterator[Recorded | Skipped]:

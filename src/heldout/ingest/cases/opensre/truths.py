@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from heldout.ingest.cases.case import truth
+from heldout.ingest.cases.case import OVER, truth
 from heldout.ingest.cases.opensre.folder import CaseFolder
 from heldout.ingest.draft import WorldDraft
 from heldout.ingest.objects import mapping, sequence
@@ -19,13 +19,6 @@ from heldout.truth.truths import NONE
 
 Terms = tuple[tuple[str, ...], ...]
 
-OVER = (
-    "no active", "no failure", "no fault", "not a failure", "not failing", "nothing is broken",
-    "nothing is wrong", "healthy", "recovered", "resolved", "self-resolved", "transient",
-    "already over", "is over", "has passed", "back to normal", "cleared", "false alarm",
-    "false positive", "spurious", "stale", "normal", "no issue", "no incident", "no problem",
-)  # fmt: skip
-"""What says that nothing is wrong now."""
 _REPLICA: Terms = (
     ("replica", "replication", "replay", "replica lag"),
     ("wal", "transaction log", "transaction logs", "write", "writes", "bulk", "batch", "etl",

@@ -1,0 +1,1 @@
+"""One file for each fault; its ``FAULT`` is found by ``fault.faults``."""
