@@ -16,6 +16,7 @@ from heldout.errors import (
     ProviderUnavailable,
     UsageError,
 )
+from heldout.report import suites
 from heldout.score import endpoint_hash, read_score
 from heldout.store import queries
 
@@ -151,6 +152,21 @@ def test_evidence_names_where_incidents_come_from(bench: Any, make_actor: Any, n
         "14 made by our own generator, 1 grafted on an imported topology, 1 from outside, "
         "1 reconstructed from public descriptions" in sentence
     )
+
+
+def test_a_reconstructed_suite_is_told_fault_by_fault(bench: Any, make_actor: Any, new_case: Any):
+    """Which parts of the answer held, by arm, of the suite's cases alone; others are never named."""
+    case = new_case(bench.settings.root, "trap-22", "trap", "reconstructed")
+    case = replace(case, group="sregym-lite/wrong_dns_policy")
+    score = bench.score(make_actor(helped), cases=(*bench.cases, case))
+    (row,) = score.faults
+    assert (row.suite, row.fault, row.is_fault) == ("sregym-lite", "wrong_dns_policy", True)
+    assert set(row.arms) >= {"before", "after"}
+    assert all(one.valid == score.repeats for one in row.arms.values())
+    assert read_score(score.plain()).faults == score.faults
+    (line,) = suites.lines(score)
+    assert line[:4] == ("18", "wrong_dns_policy", "graph", "")
+    assert len(line) == len(suites.head(score))
 
 
 def test_broken_controls_are_harm_whatever_the_traps_say(bench: Any, make_actor: Any):

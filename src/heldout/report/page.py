@@ -12,7 +12,7 @@ import heldout
 from heldout.compare.text import p_value, percent, points
 from heldout.drift import canary_note, canary_rows
 from heldout.markup import templates
-from heldout.report import rows
+from heldout.report import rows, suites
 from heldout.report.data import ReportData
 from heldout.report.figures import cost_figure, course_figure, incidents_figure, rates_figure
 from heldout.report.gather import gather
@@ -91,6 +91,10 @@ def _environment() -> jinja2.Environment:
         reasons=lambda counts: visible(rows.reasons(counts)),
         exclusions=lambda excluded: visible(rows.exclusions(excluded)),
         kind=rows.kind,
+        suitehead=suites.head,
+        suitelines=lambda score: [tuple(map(visible, line)) for line in suites.lines(score)],
+        suitetitle=lambda score: suites.TITLE,
+        suitenote=lambda score: suites.NOTE,
         plain=rows.plain_words,
         refusals=lambda counts: visible(rows.refusals(counts)),
         arms=rows.ordered_arms,

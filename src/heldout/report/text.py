@@ -5,7 +5,7 @@ from __future__ import annotations
 import textwrap
 
 from heldout.compare.text import p_value, percent, points, table
-from heldout.report import rows
+from heldout.report import rows, suites
 from heldout.report.data import EditView, ReportData, Tuning
 from heldout.report.evidence import evidence_text
 from heldout.report.over_time.text import parts
@@ -30,6 +30,9 @@ def render_text(data: ReportData, *, diff: bool = False) -> str:
     if data.score is not None:
         blocks += ["", evidence_text(data.arms)] if data.arms is not None else []
         blocks += ["", _sureness(data.score), "", _beside(data.score), "", _worked(data.score)]
+    if data.score is not None and data.score.faults:
+        told = table([suites.head(data.score), *suites.lines(data.score)])
+        blocks += ["", _wrap(suites.TITLE), _wrap(suites.NOTE), told]
     if data.others and data.score is not None:
         blocks += ["", _others(data.score, data.others)]
     if data.transfer is not None:

@@ -34,6 +34,7 @@ from heldout.run.play import ClientFactory, play
 from heldout.run.play import resume as resume_run
 from heldout.score.arms import ARMS, Brains, Lineup, Supplies, plans_for
 from heldout.score.clearance import Clearance, Gate, clear, clearance_of
+from heldout.score.faults import fault_rows
 from heldout.score.looks import Looks, choose, looks_of
 from heldout.score.means import require_means, require_month
 from heldout.score.progress import Merged, OnProgress, Progress
@@ -446,6 +447,7 @@ def _result(
         usd=None if None in prices else sum(price or 0.0 for price in prices),
         clearance=opening.clearance,
         ranked=ranked(opening.cases, material.outcomes),
+        faults=fault_rows(opening.cases, material.outcomes),
         table=arm_rows(material, looks=opening.looks.number, margin=settings.score.harm_margin),
     )
 

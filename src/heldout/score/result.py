@@ -14,6 +14,7 @@ from heldout.compare import Comparison, Side
 from heldout.errors import StoreError
 from heldout.floors import Floor
 from heldout.score.clearance import Clearance
+from heldout.score.faults import FaultRow
 from heldout.score.looks import Looks
 from heldout.score.ranking import Ranked
 from heldout.stats import DetectableGain, Harm
@@ -190,6 +191,8 @@ class Score:
     """Every arm side by side: before first, the change last."""
     ranked: Mapping[str, Ranked] = field(default_factory=dict)
     """Exploratory: how often each arm has the entity at fault among the first that it names."""
+    faults: tuple[FaultRow, ...] = ()
+    """Of a reconstructed suite alone: fault by fault."""
 
     def plain(self) -> dict[str, Any]:
         """Plain data for the ledger."""

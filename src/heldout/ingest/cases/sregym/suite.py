@@ -101,5 +101,5 @@ class SregymLite:
             "with it, and if so its root cause.",
         ]  # fmt: skip
         if self.alerted:
-            lines += ["", f"Alert: {rule or 'HighRequestRate'}"]
+            lines += ["", f"Alert: {rule or 'HighRequestRate'}", f"Service: {app.door}"]
         return naming.text("\n".join(lines)) + "\n"
