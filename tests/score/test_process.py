@@ -221,3 +221,23 @@ def test_other_processes_cannot_make_the_key(monkeypatch: pytest.MonkeyPatch, ro
         declare_process(role)
     with pytest.raises(SplitViolation):
         HeldoutAccess()
+
+
+def test_a_model_that_is_none_is_refused_before_anything_is_built(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+):
+    """No process is begun for it; the control is a name that is one, for which one would be."""
+    begun: list[object] = []
+
+    def process(*command: object, **_: object) -> None:
+        begun.append(command)
+        raise OSError("no process here")
+
+    monkeypatch.setattr(subprocess, "Popen", process)
+    settings = Settings(root=tmp_path)
+    with pytest.raises(UsageError, match="no simulated model"):
+        start(settings, ScoreRequest(model="sim/careful", before="a", after="b"))
+    assert begun == []
+    with pytest.raises(OSError):
+        start(settings, ScoreRequest(model=MODEL, before="a", after="b"))
+    assert len(begun) == 1

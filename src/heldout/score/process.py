@@ -22,6 +22,7 @@ from pydantic import ValidationError
 
 import heldout.errors
 from heldout.errors import ComparisonFailed, HeldoutError, UsageError
+from heldout.llm.names import ModelName
 from heldout.score.job import run_score
 from heldout.score.progress import OnProgress, Progress
 from heldout.score.request import ScoreRequest, page_text, wished
@@ -63,6 +64,8 @@ def start(
     Its errors come back as the same classes of :mod:`heldout.errors`. When this function is left by
     an exception (a key pressed, say), the child is ended too; its score can be resumed.
     """
+    # A name that is none is refused now: the child builds worlds before it asks for the model.
+    ModelName.parse(request.model)
     message = {"settings": settings.plain(), "request": request.model_dump(mode="json")}
     command = [sys.executable, "-m", "heldout.score", "--project", str(settings.root), "--stdin"]
     with tempfile.TemporaryFile("w+", encoding="utf-8", errors="replace") as complaints:
