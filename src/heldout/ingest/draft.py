@@ -214,6 +214,14 @@ class WorldDraft:
         """The id of each change by its summary; of several that say the same, the last one's."""
         return {str(row["summary"]): one for one, row in self._changes.items()}
 
+    def commits(self) -> dict[str, tuple[str, str]]:
+        """Each commit that a change tells of, with its repository and pull request."""
+        return {
+            str(row["commit"]): (str(row["repo"]), str(row["pr"]))
+            for row in self._changes.values()
+            if row["commit"]
+        }
+
     def namespace(self, entity: str) -> str:
         """The namespace of an entity, empty where none is known."""
         found = self.value(entity, "namespace")

@@ -75,6 +75,7 @@ def ingest(asked: Ingest, options: ImportOptions, project: Path | None = None) -
     """
     from heldout.ingest.cases.case import case_importers
     from heldout.ingest.draft import WorldDraft
+    from heldout.ingest.images import join_images
     from heldout.ingest.importer import importer
 
     if not asked.path.exists():
@@ -92,6 +93,7 @@ def ingest(asked: Ingest, options: ImportOptions, project: Path | None = None) -
     name = directory.name if directory is not None else asked.path.resolve().name
     with WorldDraft(name=name, base=base) as draft:
         one.read_into(asked.path, draft, options)
+        join_images(draft)
         draft.report.redacted = draft.redactor.count
         if options.strict:
             draft.report.require_whole()

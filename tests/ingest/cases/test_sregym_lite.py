@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from heldout.graph import read_tables
@@ -251,6 +251,7 @@ PLAIN = st.recursive(
 )
 
 
+@settings(deadline=None)
 @given(PLAIN)
 def test_every_plain_value_is_one_leaf(value: Any):
     """No value is lost, and a path names one of them."""
@@ -263,6 +264,7 @@ def test_every_plain_value_is_one_leaf(value: Any):
     assert len(leaves({"spec": value})) == count({"spec": value})
 
 
+@settings(deadline=None)
 @given(st.text(st.characters(codec="ascii"), max_size=40))
 def test_names_that_are_not_named_stay(text: str):
     """An empty mapping changes nothing, and a word within a word is none."""
