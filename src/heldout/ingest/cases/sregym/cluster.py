@@ -51,7 +51,10 @@ class Change:
         return {
             path: (old.get(path), new.get(path))
             for path in {**old, **new}
-            if path and old.get(path) != new.get(path)
+            if path
+            and old.get(path) != new.get(path)
+            # A list that was empty and is none now holds what is told by its items' paths.
+            and not (old.get(path) in ([], {}) and path not in new)
         }
 
 

@@ -24,6 +24,7 @@ from heldout.ingest.telemetry.recording import Line
 from heldout.truth import Truth
 
 SECOND = 1_000_000
+_PATHS = ("spec.", "metadata.")
 NOW = int((ONSET + timedelta(seconds=ENDS)).timestamp()) * SECOND
 STEP_SECONDS = 60
 _HOURS = 6
@@ -135,7 +136,9 @@ class Recording:
             None if body is None else self._object(one.object, body)
             for body in (one.before, one.after)
         ]
-        known = () if states == [None, None] else object_moves(*states)
+        told_apart = () if states == [None, None] else object_moves(*states)
+        # Where a world has no name for what differs those are paths, which are told below.
+        known = tuple(move for move in told_apart if not move.field.startswith(_PATHS))
         told = Placed(
             f"audit\x1f{one.key}", moment(one.at), one.type, one.actor,
             "bot" if one.actor.startswith("ci-") else "person", "k8s", said.text(one.summary),
