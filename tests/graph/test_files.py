@@ -99,6 +99,17 @@ def test_every_table_counts_in_the_digest(tmp_path: Path, table: str):
     assert write_world(build.tables(logs=(logs,), metrics=(metrics,)), tmp_path / "b") != before
 
 
+@pytest.mark.parametrize(("many", "size"), [(1, 1), (1, 100), (1, 1 << 20)])
+def test_the_digest_does_not_depend_on_how_much_is_in_memory_at_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, many: int, size: int
+):
+    """Large tables are read column by column and part by part, small ones as a whole: one digest."""
+    whole = write_world(small_world(), tmp_path / "a")
+    monkeypatch.setattr("heldout.graph.digest._MANY", many)
+    monkeypatch.setattr("heldout.graph.digest._TEXT_BYTES", size)
+    assert write_world(small_world(), tmp_path / "b") == whole
+
+
 def test_meta_and_times_count_in_the_digest(tmp_path: Path):
     """Two worlds with equal rows but another now are two worlds."""
     tables = small_world()

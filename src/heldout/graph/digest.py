@@ -13,9 +13,9 @@ import numpy as np
 from heldout.graph.schema import IN_DATABASE, SCHEMA_VERSION, TABLES
 
 _TEXT_BYTES = 8 * 1024 * 1024
-"""So much of the lines' text is in memory at once."""
+"""So much of a large column's text is in memory at once."""
 
-_MANY = 150_000
+_MANY = 50_000
 """Of a table with so many rows one column is in memory at a time."""
 
 Values = np.ndarray[tuple[int], np.dtype[np.float32]]
@@ -58,11 +58,15 @@ def content_digest(
         for column in _numbers(con, name, together):
             total.update(column)
         if name == "log":
-            for text in _log_texts(con):
+            for text in _parts(con, name, "msg", "id", 1):
+                total.update(text.encode())
+        elif count < _MANY:
+            for text in _texts(con, name, texts):
                 total.update(text.encode())
         else:
-            for text in _texts(con, name, texts, together):
-                total.update(text.encode())
+            for named in texts:
+                for text in _parts(con, name, named, "rowid", 0):
+                    total.update(text.encode())
     return total.hexdigest()
 
 
@@ -79,28 +83,30 @@ def _numbers(con: duckdb.DuckDBPyConnection, name: str, together: int) -> Iterat
             yield np.ascontiguousarray(column).data
 
 
-def _texts(
-    con: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str], together: int
-) -> Iterator[str]:
+def _texts(con: duckdb.DuckDBPyConnection, name: str, columns: Sequence[str]) -> Iterator[str]:
     """The joined texts of a table, column by column."""
-    for first in range(0, len(columns), together):
-        group = columns[first : first + together]
-        joined = ", ".join(f"coalesce(string_agg(\"{one}\", ''), '')" for one in group)
-        for text in con.execute(f"select {joined} from {name}").fetchone() or ():
-            yield str(text)
+    joined = ", ".join(f"coalesce(string_agg(\"{one}\", ''), '')" for one in columns)
+    for text in con.execute(f"select {joined} from {name}").fetchone() or ():
+        yield str(text)
 
 
-def _log_texts(con: duckdb.DuckDBPyConnection) -> Iterator[str]:
-    """The texts of all lines in order, joined, a part at a time."""
-    lengths = con.execute("select strlen(msg)::BIGINT as n from log").fetchnumpy()["n"]
+def _parts(
+    con: duckdb.DuckDBPyConnection, name: str, column: str, number: str, begins: int
+) -> Iterator[str]:
+    """The texts of a column in order, joined, a part at a time.
+
+    ``number`` counts the rows from ``begins`` on, as ids of lines and a table's own row ids do.
+    """
+    lengths = con.execute(f'select strlen("{column}")::BIGINT as n from {name}').fetchnumpy()["n"]
     ends = np.cumsum(np.ascontiguousarray(lengths))
     first = 0
     while first < len(ends):
         before = int(ends[first - 1]) if first else 0
         end = max(first + 1, int(np.searchsorted(ends, before + _TEXT_BYTES, side="right")))
         row = con.execute(
-            "select coalesce(string_agg(msg, ''), '') from log where id between ? and ?",
-            [first + 1, end],
+            f"select coalesce(string_agg(\"{column}\", ''), '') from {name} "
+            f"where {number} between ? and ?",
+            [first + begins, end - 1 + begins],
         ).fetchone()
         yield str((row or ("",))[0])
         first = end
