@@ -45,19 +45,15 @@ def minutes_since(snapshot: Snapshot, value: Any) -> float | None:
 
 
 def is_listed(snapshot: Snapshot, kind: str, place: Place) -> bool:
-    """Whether all there is of a kind in a (cluster, namespace) is known.
-
-    Where all namespaces were listed, one that is not among them holds nothing.
-    """
+    """Whether all there is of a kind in a (cluster, namespace) is known."""
     cluster, namespace = place
-    home = snapshot.named("Namespace", (cluster, ""), namespace) if namespace else None
-    if home is not None:
-        return kind in texts(snapshot.fact(home.id, "listed"))
-    wanted = "Namespace" if namespace else kind
+    homes = (
+        [snapshot.named("Namespace", (cluster, ""), namespace)]
+        if namespace
+        else [one for one in snapshot.of_kind("Cluster") if one.name == cluster]
+    )
     return any(
-        wanted in texts(snapshot.fact(one.id, "listed"))
-        for one in snapshot.of_kind("Cluster")
-        if one.name == cluster
+        home is not None and kind in texts(snapshot.fact(home.id, "listed")) for home in homes
     )
 
 

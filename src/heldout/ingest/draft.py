@@ -26,7 +26,16 @@ from heldout.ingest.redaction import Redactor
 from heldout.ingest.report import Report
 from heldout.ingest.telemetry.grid import Numbers
 from heldout.ingest.telemetry.recording import COVERAGE, Line, Recording
-from heldout.ingest.timelines import Row, bounded, columns_of, or_else, timeline, unbounded
+from heldout.ingest.timelines import (
+    EdgeRow,
+    FactRow,
+    Row,
+    bounded,
+    columns_of,
+    or_else,
+    timeline,
+    unbounded,
+)
 
 HISTORY = 14 * 86_400_000_000
 """How far before now a world begins at least, in microseconds."""
@@ -52,8 +61,8 @@ class WorldDraft:
         self._entities: dict[str, Row] = {}
         self._keys: dict[tuple[str, str, str], str] = {}
         self._named: dict[tuple[str, str], list[str]] = defaultdict(list)
-        self._facts: dict[tuple[str, str, str, str], list[Row]] = defaultdict(list)
-        self._edges: dict[tuple[str, str, str, str, str, int | None], Row] = {}
+        self._facts: dict[tuple[str, str, str, str], tuple[FactRow, ...]] = {}
+        self._edges: dict[tuple[str, str, str, str, str, int | None], EdgeRow] = {}
         self._changes: dict[str, Row] = {}
         self._targets: set[tuple[str, str]] = set()
         self._diffs: dict[tuple[str, str, str], Row] = {}
@@ -95,10 +104,10 @@ class WorldDraft:
             self._add_entity(row)
         elif table == "fact":
             key = (row["entity_id"], row["field"], row["provenance"], row["source"])
-            self._facts[key].append(row)
+            self._facts[key] = (*self._facts.get(key, ()), FactRow(**row))
         elif table == "edge":
             place = (row["src"], row["pred"], row["dst"], row["provenance"], row["source"])
-            self._edges[*place, row["valid_from"]] = row
+            self._edges[*place, row["valid_from"]] = EdgeRow(**row)
         elif table == "change_event":
             self._changes[row["id"]] = row
         elif table == "change_target":
@@ -236,10 +245,10 @@ class WorldDraft:
         for provenance in said:
             rows = self._said(entity, field, provenance)
             if rows:
-                return json.loads(max(rows, key=lambda row: row["valid_from"] or 0)["value_json"])
+                return json.loads(max(rows, key=lambda row: row.valid_from or 0).value_json)
         return None
 
-    def _said(self, entity: str, field: str, provenance: str) -> list[Row]:
+    def _said(self, entity: str, field: str, provenance: str) -> list[FactRow]:
         return [
             row
             for source in SOURCES
@@ -264,21 +273,13 @@ class WorldDraft:
         What the same source says later of the same time replaces what it said before.
         """
         clean = self.redactor.object({field: value}, is_secret=False)[field]
-        row = {
-            "entity_id": entity,
-            "field": field,
-            "value_json": sys.intern(json.dumps(clean, sort_keys=True)),  # Most are said often.
-            "valid_from": since,
-            "valid_to": until,
-            "observed_at": since,
-            "provenance": provenance,
-            "confidence": confidence,
-            "source": source,
-            "event_id": change,
-        }
-        held = self._facts[entity, field, provenance, source]
-        held[:] = [one for one in held if one["valid_from"] != since]
-        held.append(row)
+        said = sys.intern(json.dumps(clean, sort_keys=True))  # Most are said often.
+        row = FactRow(
+            entity, field, said, since, until, since, provenance, confidence, source, change
+        )
+        key = (entity, field, provenance, source)
+        kept = [one for one in self._facts.get(key, ()) if one.valid_from != since]
+        self._facts[key] = (*kept, row)
         self._seen(since)
 
     def edge(
@@ -298,18 +299,9 @@ class WorldDraft:
         if src == dst or not fits(one, predicate, two):
             self.report.left_out[f"{one} {predicate} {two}"] += 1
             return
-        self._edges[src, predicate, dst, provenance, source, since] = {
-            "src": src,
-            "pred": predicate,
-            "dst": dst,
-            "valid_from": since,
-            "valid_to": until,
-            "observed_at": since,
-            "provenance": provenance,
-            "confidence": confidence,
-            "source": source,
-            "event_id": "",
-        }
+        self._edges[src, predicate, dst, provenance, source, since] = EdgeRow(
+            src, predicate, dst, since, until, since, provenance, confidence, source, ""
+        )
         self._seen(since)
 
     def change(
@@ -495,8 +487,7 @@ class WorldDraft:
         moments: list[int] = [or_else(self._began, now), now - HISTORY]
         moments += [row["ts"] for row in self._changes.values()]
         moments += [row["ts"] for row in self._alerts.values()]
-        moments += [row["valid_from"] for held in self._facts.values() for row in held
-                    if row["valid_from"] is not None]  # fmt: skip
-        moments += [row["valid_from"] for row in self._edges.values()
-                    if row["valid_from"] is not None]  # fmt: skip
+        moments += [row.valid_from for held in self._facts.values() for row in held
+                    if row.valid_from is not None]  # fmt: skip
+        moments += [row.valid_from for row in self._edges.values() if row.valid_from is not None]
         return min([*moments, span[0]] if span else moments)

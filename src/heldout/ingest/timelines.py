@@ -8,11 +8,41 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import Any
+from typing import Any, NamedTuple
 
 from heldout.graph.schema import OPEN_END, TABLES
 
 Row = dict[str, Any]
+
+
+class FactRow(NamedTuple):
+    """A row of a draft's facts: there may be millions, and a mapping takes three times as much."""
+
+    entity_id: str
+    field: str
+    value_json: str
+    valid_from: int | None
+    valid_to: int | None
+    observed_at: int | None
+    provenance: str
+    confidence: float
+    source: str
+    event_id: str
+
+
+class EdgeRow(NamedTuple):
+    """A row of a draft's edges."""
+
+    src: str
+    pred: str
+    dst: str
+    valid_from: int | None
+    valid_to: int | None
+    observed_at: int | None
+    provenance: str
+    confidence: float
+    source: str
+    event_id: str
 
 
 def or_else(value: int | None, other: int) -> int:
@@ -34,15 +64,16 @@ def unbounded(row: Row, start: int) -> Row:
     return found
 
 
-def bounded(row: Row, start: int) -> Row:
+def bounded(held: FactRow | EdgeRow, start: int) -> Row:
     """A row with the bounds that are not known taken from the world's."""
+    row = held._asdict()
     since = or_else(row["valid_from"], start)
     until = max(or_else(row["valid_to"], OPEN_END), since)
     observed = max(or_else(row["observed_at"], since), since)
     return {**row, "valid_from": since, "observed_at": observed, "valid_to": until}
 
 
-def timeline(held: Sequence[Row], start: int) -> list[Row]:
+def timeline(held: Sequence[FactRow], start: int) -> list[Row]:
     """What one source says of one field, in order: each value ends where the next begins."""
     rows = sorted((bounded(row, start) for row in held), key=lambda row: row["valid_from"])
     for row, later in pairwise(rows):
