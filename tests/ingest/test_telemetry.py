@@ -156,6 +156,31 @@ def test_importing_twice_gives_the_same_world(material: Path, tmp_path: Path):
     assert (tmp_path / "a.txt").read_text() == (tmp_path / "b.txt").read_text()
 
 
+def test_lines_of_a_file_are_taken_once(material: Path, tmp_path: Path):
+    """The same files again add no line and are no problem; what is new among them is added."""
+    world = tmp_path / "w"
+    imported(LOGS, material, world)
+    before = answer(world, "search_logs", query="")["rows"]
+    again = imported(LOGS, material, world, base=world)
+    assert {one.outcome for one in again if one.objects} == set()
+    assert "known, skipped" in {one.outcome for one in again}
+    assert answer(world, "search_logs", query="")["rows"] == before
+    (material / "late.jsonl").write_text(record(9, "web-1", "one more") + "\n", encoding="utf-8")
+    imported(LOGS, material, world, base=world)
+    after = answer(world, "search_logs", query="")["rows"]
+    assert len(after) == len(before) + 1
+
+
+def test_two_files_that_say_the_same_are_both_read(tmp_path: Path):
+    """Replicas may say the same: what is known is a file by its name and bytes."""
+    folder = tmp_path / "logs"
+    folder.mkdir()
+    for name in ("web-1.log", "web-2.log"):
+        (folder / name).write_text("2026-03-04T10:00:00Z INFO up\n", encoding="utf-8")
+    imported(LOGS, folder, tmp_path / "w")
+    assert len(answer(tmp_path / "w", "search_logs", query="")["rows"]) == 2
+
+
 @pytest.mark.parametrize("importer", [LOGS, METRICS], ids=["logs", "metrics"])
 def test_a_path_where_there_is_nothing_is_an_error(importer: Importer, tmp_path: Path):
     """What does not exist cannot be imported."""

@@ -41,6 +41,8 @@ HISTORY = 14 * 86_400_000_000
 """How far before now a world begins at least, in microseconds."""
 
 LONGEST_SUMMARY = 300
+LINES_OF = "lines_of"
+"""In a world's remarks: digests of the files whose log lines it holds."""
 PLACEHOLDERS = "placeholders"
 """In a world's remarks: how many secrets have a number in it."""
 _ROWS = ("entity", "fact", "edge", "change_event", "change_target", "change_diff", "alert",
@@ -57,6 +59,7 @@ class WorldDraft:
         self._meta = dict(world_meta(base).meta) if base is not None else {}
         self.redactor = Redactor(int(self._meta.get(PLACEHOLDERS, "0")))
         self.name = name
+        self._lines_of = dict.fromkeys(self._meta.get(LINES_OF, "").split())
         self._rows: dict[str, list[Row]] = {table: [] for table in _ROWS}
         self._entities: dict[str, Row] = {}
         self._keys: dict[tuple[str, str, str], str] = {}
@@ -405,6 +408,20 @@ class WorldDraft:
             )
         return ids
 
+    def has_lines_of(self, name: str, file: Path) -> bool:
+        """Whether a file's lines are in this world already; from now on they are.
+
+        A line has nothing to be known by: the same one twice is two lines. So a file of one name
+        with the same bytes is read once.
+        """
+        with file.open("rb") as stream:
+            said = hashlib.file_digest(stream, "sha256")
+        said.update(name.encode("utf-8", "replace"))
+        digest = said.hexdigest()[:32]
+        known = digest in self._lines_of
+        self._lines_of[digest] = None
+        return known
+
     def log_lines(self, lines: Iterable[Line]) -> None:
         """Add log lines (microseconds, entity, level, message), streamed and in any order."""
         self._recording.log_lines(lines)
@@ -443,6 +460,8 @@ class WorldDraft:
         meta = {"imported": self.name} | self._meta
         if self.redactor.last:
             meta[PLACEHOLDERS] = str(self.redactor.last)
+        if self._lines_of:
+            meta[LINES_OF] = " ".join(sorted(self._lines_of))
         tables = WorldTables(
             columns=columns, now=at, start=start, meta=meta, spool=self._recording.spool
         )

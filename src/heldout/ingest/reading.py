@@ -29,7 +29,7 @@ SUFFIXES = (".yaml", ".yml", ".json")
 
 Outcome = Literal[
     "read", "templated, skipped", "empty, skipped", "huge, skipped", "unreadable, skipped",
-    "link, skipped", "older, skipped", "no kind", "no object", "refused",
+    "link, skipped", "older, skipped", "known, skipped", "no kind", "no object", "refused",
 ]  # fmt: skip
 
 _HOLE = re.compile(r"\{\{.*?\}\}|\{%.*?%\}|<%.*?%>", re.DOTALL)

@@ -9,7 +9,7 @@ from typing import Any
 from heldout.errors import IngestError
 from heldout.ingest.reading import FileRecord
 
-FINE = ("read",)
+FINE = ("read", "known, skipped")
 """Outcomes of a file that nobody has to look after."""
 
 MOST_SHOWN = 40

@@ -29,7 +29,13 @@ class Logs:
         """Read every log file at or below ``path``."""
         sources = Sources(draft, options.cluster)
         for relative, full in telemetry_files(path, SUFFIXES, draft.report):
-            draft.report.file(_read(relative, full, draft, sources, options))
+            if draft.has_lines_of(relative, full):
+                told = FileRecord(
+                    relative, "known, skipped", 0, "its lines are in this world already"
+                )
+            else:
+                told = _read(relative, full, draft, sources, options)
+            draft.report.file(told)
 
 
 def _read(
