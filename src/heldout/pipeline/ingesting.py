@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -73,6 +73,7 @@ def ingest(asked: Ingest, options: ImportOptions, project: Path | None = None) -
     An existing world is read first and written anew as a whole; an import that fails leaves it as
     it was.
     """
+    from heldout.ingest.archives import is_archive
     from heldout.ingest.cases.case import case_importers
     from heldout.ingest.draft import WorldDraft
     from heldout.ingest.images import join_images
@@ -80,6 +81,8 @@ def ingest(asked: Ingest, options: ImportOptions, project: Path | None = None) -
 
     if not asked.path.exists():
         raise IngestError("nothing is there", where=str(asked.path), mend="Name a file or a folder")
+    if is_archive(asked.path):
+        return _ingest_archive(asked, options, project)
     if asked.kind in case_importers():
         return _ingest_cases(asked, options, project)
     if asked.into_set:
@@ -106,6 +109,22 @@ def ingest(asked: Ingest, options: ImportOptions, project: Path | None = None) -
         return "\n".join([*lines, "Nothing was written; --into WORLD keeps it as a world"])
     what = "added to" if base is not None else "written as"
     return "\n".join([*lines, f"{what} world {directory} ({digest[:12]})"])
+
+
+def _ingest_archive(asked: Ingest, options: ImportOptions, project: Path | None) -> str:
+    """An archive as the folder that it unpacks to; what of it was no file is told."""
+    from heldout.ingest.archives import unpacked
+
+    with unpacked(asked.path) as (folder, others):
+        note = f"{others} entries of the archive are links, locked or no files, and were left out"
+        if others and options.strict:
+            raise IngestError(
+                note, where=str(asked.path), mend="Nothing was written; leave out --strict"
+            )
+        told = ingest(replace(asked, path=folder), options, project)
+    if asked.as_json:
+        return json.dumps(json.loads(told) | {"archive_left_out": others}, indent=1)
+    return f"{note}\n{told}" if others else told
 
 
 def _ingest_cases(asked: Ingest, options: ImportOptions, project: Path | None) -> str:
