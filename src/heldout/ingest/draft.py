@@ -226,13 +226,9 @@ class WorldDraft:
         """The id of each change by its summary; of several that say the same, the last one's."""
         return {str(row["summary"]): one for one, row in self._changes.items()}
 
-    def commits(self) -> dict[str, tuple[str, str]]:
-        """Each commit that a change tells of, with its repository and pull request."""
-        return {
-            str(row["commit"]): (str(row["repo"]), str(row["pr"]))
-            for row in self._changes.values()
-            if row["commit"]
-        }
+    def change_rows(self) -> Iterable[Row]:
+        """Every change as its row, in the order of their adding."""
+        return self._changes.values()
 
     def namespace(self, entity: str) -> str:
         """The namespace of an entity, empty where none is known."""
@@ -408,18 +404,10 @@ class WorldDraft:
             )
         return ids
 
-    def has_lines_of(self, name: str, file: Path) -> bool:
-        """Whether a file's lines are in this world already; from now on they are.
-
-        A line has nothing to be known by: the same one twice is two lines. So a file of one name
-        with the same bytes is read once.
-        """
-        with file.open("rb") as stream:
-            said = hashlib.file_digest(stream, "sha256")
-        said.update(name.encode("utf-8", "replace"))
-        digest = said.hexdigest()[:32]
-        known = digest in self._lines_of
-        self._lines_of[digest] = None
+    def has_lines_of(self, mark: str) -> bool:
+        """Whether the lines of a file with this mark are in the world; from now on they are."""
+        known = mark in self._lines_of
+        self._lines_of[mark] = None
         return known
 
     def log_lines(self, lines: Iterable[Line]) -> None:
@@ -504,9 +492,7 @@ class WorldDraft:
 
     def _start(self, now: int, span: tuple[int, int] | None) -> int:
         moments: list[int] = [or_else(self._began, now), now - HISTORY]
-        moments += [row["ts"] for row in self._changes.values()]
-        moments += [row["ts"] for row in self._alerts.values()]
-        moments += [row.valid_from for held in self._facts.values() for row in held
-                    if row.valid_from is not None]  # fmt: skip
-        moments += [row.valid_from for row in self._edges.values() if row.valid_from is not None]
+        moments += [row["ts"] for row in (*self._changes.values(), *self._alerts.values())]
+        rows: Iterable[FactRow | EdgeRow] = chain(*self._facts.values(), self._edges.values())
+        moments += [row.valid_from for row in rows if row.valid_from is not None]
         return min([*moments, span[0]] if span else moments)

@@ -22,7 +22,11 @@ CONFIDENCE = 0.9
 
 def join_images(draft: WorldDraft) -> int:
     """Say of each workload and pod which commit its image is; how many were joined."""
-    commits = draft.commits()
+    commits = {
+        str(row["commit"]): (str(row["repo"]), str(row["pr"]))
+        for row in draft.change_rows()
+        if row["commit"]
+    }
     ordered = sorted(commits)
     joined = 0
     for kind in (*WORKLOADS, "Pod"):

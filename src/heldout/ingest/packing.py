@@ -41,10 +41,11 @@ def packed(body: Mapping[str, Any]) -> Mapping[str, Any]:
     """The same mapping, packed; as it is where JSON cannot hold it.
 
     What the API server notes of who manages which field is left out: it is half of an object, and
-    nothing reads it.
+    of a Secret alone it is read, since it says when its data were written.
     """
     metadata = body.get("metadata")
-    if isinstance(metadata, Mapping) and "managedFields" in metadata:
+    is_noted = isinstance(metadata, Mapping) and "managedFields" in metadata
+    if isinstance(metadata, Mapping) and is_noted and body.get("kind") != "Secret":
         kept = {key: value for key, value in metadata.items() if key != "managedFields"}
         body = {**body, "metadata": kept}
     try:

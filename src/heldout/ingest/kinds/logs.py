@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -14,6 +15,17 @@ from heldout.ingest.telemetry.places import place_of_file
 from heldout.ingest.telemetry.recording import Line
 from heldout.ingest.telemetry.sources import Sources
 from heldout.ingest.telemetry.walk import reference_of, telemetry_files
+
+
+def mark_of(name: str, file: Path) -> str:
+    """What a file is known again by, so that it is read into a world once: its name and bytes.
+
+    A line has nothing to be known by, as the same one twice is two lines.
+    """
+    with file.open("rb") as stream:
+        said = hashlib.file_digest(stream, "sha256")
+    said.update(name.encode("utf-8", "replace"))
+    return said.hexdigest()[:32]
 
 
 class Logs:
@@ -29,7 +41,7 @@ class Logs:
         """Read every log file at or below ``path``."""
         sources = Sources(draft, options.cluster)
         for relative, full in telemetry_files(path, SUFFIXES, draft.report):
-            if draft.has_lines_of(relative, full):
+            if draft.has_lines_of(mark_of(relative, full)):
                 told = FileRecord(
                     relative, "known, skipped", 0, "its lines are in this world already"
                 )
