@@ -92,6 +92,11 @@ def test_frozen_and_foreign_files_are_not_shown() -> None:
         (Op("method.md", "append", "", "- x"), "outside the model's overlay"),
         (Op("overlays/models/other/method.md", "append", "", "- x"), "outside the model's overlay"),
         (Op(FILE, "append", "", "- See <service-1>."), "placeholder"),
+        (
+            Op(FILE, "append", "", "- Say more about the change to [...] and the agent."),
+            "placeholder",
+        ),
+        (Op(FILE, "append", "", "- Search since <time>."), "placeholder"),
         (Op(FILE, "append", "", "\n".join(f"- {i}" for i in range(9))), "adds 9 lines"),
         (Op(FILE, "delete", "- none"), "has no lines yet"),
     ],

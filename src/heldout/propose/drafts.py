@@ -8,8 +8,10 @@ from dataclasses import replace
 from heldout.brain import Brain, slug
 from heldout.edit import Edit, Op, apply_edit
 from heldout.errors import EditError
+from heldout.propose.memory import BLANKED
 
-_PLACEHOLDER = re.compile(r"<[a-z]+-\d+>")
+_PLACEHOLDER = re.compile(rf"<[a-z]+-\d+>|<time>|{re.escape(BLANKED)}")
+"""What redaction puts for things, times and what was refused: a weak model copies them."""
 
 
 def target_file(model: str, target: str) -> str:

@@ -9,6 +9,9 @@ from typing import Any
 from heldout.edit import Edit
 from heldout.propose.redact import Redactor
 
+BLANKED = "[...]"
+"""What stands for a span of a refused edit that must not be written again."""
+
 
 @dataclass(frozen=True, slots=True)
 class Rejected:
@@ -42,7 +45,7 @@ def remembered(edit: Edit, why: str, marked: Sequence[str] = ()) -> Rejected:
     for line in edit.added_lines():
         blanked = line
         for span in spans:
-            blanked = blanked.replace(span, "[...]")
+            blanked = blanked.replace(span, BLANKED)
         lines.append(line if blanked == line else redactor.text(blanked))
     return Rejected(edit.id, edit.cluster, "\n".join(lines)[:1200], why[:400], edit.author)
 
