@@ -29,7 +29,7 @@ OPENENV := .venv-openenv
 
 $(OPENENV)/.installed: requirements-openenv.txt
 	$(PYTHON) -m venv $(OPENENV)
-	$(OPENENV)/bin/python -m pip install --quiet --disable-pip-version-check --require-hashes -r requirements-openenv.txt
+	$(OPENENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --require-hashes -r requirements-openenv.txt
 	$(OPENENV)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps -e .
 	@touch $@
 
