@@ -135,6 +135,17 @@ def test_a_fault_changes_as_many_fields_as_its_injector(name: str):
     assert len(fields) == COUNTS[name]
 
 
+def test_a_deletion_that_waits_for_a_finalizer_is_told_as_one():
+    """It sets a time on the object; one that takes effect at once has no field to tell."""
+    cluster = healthy(apps()["hotel-reservation"])
+    faults()["finalizer_deadlock"].inject(cluster)
+    (held,) = [one for one in cluster.changes if one.summary.startswith("deleted ConfigMap")]
+    assert list(held.fields()) == ["metadata.deletionTimestamp"]
+    faults()["namespace_memory_limit"].inject(cluster)
+    (gone,) = [one for one in cluster.changes if one.summary.startswith("deleted ReplicaSet")]
+    assert gone.fields() == {}
+
+
 @pytest.mark.parametrize("names", NAMES)
 def test_the_truth_is_right_in_its_own_words_and_wrong_in_others(names: str):
     """The reference answer passes; another fault's, and the healthy state's, do not."""

@@ -121,7 +121,7 @@ class Cluster:
     ) -> Change:  # fmt: skip
         """Somebody creates an object: a change of its own."""
         key = self.put(kind, name, namespace, **body)
-        return self._changed(at, actor, f"created {kind} {name}", key, None)
+        return self._changed(at, actor, f"created {kind} {name}", key, (None, self.objects[key]))
 
     def patch(
         self, at: float, kind: str, name: str, edit: Callable[[Body], object],
@@ -132,7 +132,7 @@ class Cluster:
         before = self.objects[key]
         self.objects[key] = copy.deepcopy(before)
         edit(self.objects[key])
-        return self._changed(at, actor, f"{verb} {kind} {name}", key, before)
+        return self._changed(at, actor, f"{verb} {kind} {name}", key, (before, self.objects[key]))
 
     def delete(
         self, at: float, kind: str, name: str, namespace: str | None = None, *,
@@ -141,22 +141,25 @@ class Cluster:
         """Somebody deletes an object; it is gone."""
         key = self.key(kind, name, namespace)
         self.objects.pop(key, None)
-        return self._changed(at, actor, f"deleted {kind} {name}", key, None)
+        return self._changed(at, actor, f"deleted {kind} {name}", key)
 
     def applied_again(self, at: float, name: str, edit: Callable[[Body], object]) -> Change:
         """A Deployment is deleted and applied again otherwise: history by name shows the fields."""
         key = self.key("Deployment", name)
-        self._changed(at, "platform-admin", f"deleted Deployment {name}", key, self.objects[key])
+        self._changed(at, "platform-admin", f"deleted Deployment {name}", key)
         return self.patch(at + 5, "Deployment", name, edit, verb="created")
 
     def _changed(
-        self, at: float, actor: str, summary: str, key: Key, before: Body | None
+        self,
+        at: float,
+        actor: str,
+        summary: str,
+        key: Key,
+        states: tuple[Body | None, Body | None] = (None, None),
     ) -> Change:
-        after = copy.deepcopy(self.objects.get(key))
-        if summary.startswith("deleted"):
-            before = after = None
         kind = _TYPES.get(key[0], "config")
-        made = Change(f"{len(self.changes)}", at, kind, actor, summary, key, before, after)
+        # Objects go on changing; what a change says of them does not.
+        made = Change(f"{len(self.changes)}", at, kind, actor, summary, key, *copy.deepcopy(states))
         self.changes.append(made)
         return made
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -82,7 +83,7 @@ class Recording:
             field_=self._naming.text(cause.field),
             affected=tuple(one for name in cause.affected for one in self._named(name)[:1]),
         )
-        return found if len(changes) < 2 else _also(found, changes)
+        return replace(found, accepted_changes=tuple(dict.fromkeys(changes)))
 
     def _all(self, key: Key) -> list[str]:
         kind, _, name = key
@@ -198,9 +199,3 @@ class Recording:
         t0 = moment(float(times[0]))
         speaker = self._named(name)[0]
         self.draft.series(speaker, self._naming.text(series), unit, t0, STEP_SECONDS, values)
-
-
-def _also(found: Truth, changes: list[str]) -> Truth:
-    from dataclasses import replace
-
-    return replace(found, accepted_changes=tuple(dict.fromkeys(changes)))
